@@ -1,0 +1,157 @@
+"""On which lines and inputs options are tried, and which calls with many inputs are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from tests.unit.authoring.test_cases import found_with
+from tests.unit.authoring.test_probing import HELP, Does, FakeSession, of_python, probed
+from tidegate.authoring.main_use import main_use
+from tidegate.authoring.observed_gates import crashed
+from tidegate.authoring.option_calls import Try, with_option
+from tidegate.authoring.probe import Probe
+from tidegate.authoring.probing import Prober
+from tidegate.authoring.tool_inputs import related
+from tidegate.decide.surface.parts import of_help
+from tidegate.model.agent import Session
+from tidegate.model.event import CommandResult
+from tidegate.model.surface import Part
+
+
+def sized(words: list[str], files: dict[str, str]) -> str | None:
+    return f"{len(files[words[-1]])} characters\n" if words[-1] in files else None
+
+
+def probe_of(tool: Does, folder: Path, **printed: str) -> Probe:
+    """A probe that knows what lines on `a.txt`, by the words before it, have printed."""
+    probe = Probe(cast("Session", FakeSession(tool, folder)), ("a.txt",), until=float("inf"))
+    probe.session.write_text("a.txt", "a\n")
+    probe.files["a.txt"] = "a\n"
+    probe.printed |= {f"count {words} a.txt": shown for words, shown in printed.items()}
+    return probe
+
+
+def test_few_calls_with_many_inputs_are_tried_if_all_are_refused(tmp_path: Path) -> None:
+    tried = list[str]()
+
+    def refusing(words: list[str], files: dict[str, str]) -> str | None:
+        tried.extend(word for word in words if word.startswith("joined"))
+        return None if words[0].startswith("joined") else sized(words, files)
+
+    found_with(refusing, tmp_path, {f"{number}.txt": "x" * 300 for number in range(60)})
+    assert 8 <= len({*tried}) <= 26
+
+
+def test_texts_of_any_kind_go_with_the_first_kind_of_input_that_shows_something(tmp_path: Path) -> None:
+    def of_text(words: list[str], files: dict[str, str]) -> str | None:
+        text = files.get(words[-1])
+        return (
+            None if text is None or len(words) > 1 or (words[-1].endswith(".odd") and "odd" not in text) else f"{text}!"
+        )
+
+    plans = {"plan": (Try(ways=("count a.odd",)), Try(ways=("count b.txt",)))}
+    prober = Prober(plans=plans, inputs=("a.odd", "b.txt"), cases=tuple((f"case{n}", f"text {n}\n") for n in range(9)))
+    session = FakeSession(of_text, tmp_path)
+    session.files["a.odd"] = "an odd one\n"
+    asyncio.run(prober.run(cast("Session", session)))
+    found = session.events[0].text
+    assert re.search(r"count joined\d+\.txt", found)
+    assert not re.search(r"count joined\d+\.odd", found)
+    assert "count case1.txt" in found
+
+
+def test_no_large_file_is_made_of_a_kind_that_holds_one_value(tmp_path: Path) -> None:
+    tried = list[str]()
+
+    def reading(words: list[str], files: dict[str, str]) -> str | None:
+        tried.extend(words)
+        return sized(words, files)
+
+    found_with(reading, tmp_path, {}, own="a.json")
+    assert "long.json;" not in tried
+
+
+def test_an_option_that_another_plan_has_shown_is_not_tried_on_further_lines(tmp_path: Path) -> None:
+    part = next(one for one in of_help({"": HELP}, "count") if one.name == "--long")
+    prober = Prober(plans={"plan": ()}, parts=(part,))
+    probe = probe_of(of_python, tmp_path)
+    probe.session.write_text("a.py", "def a(): ...\n")
+    probe.printed["count a.py"] = ""
+    prober._told.add(part.id)
+    assert asyncio.run(prober._try_option(probe, part, ["count a.py"], True)) == []
+    prober._told.clear()
+    assert asyncio.run(prober._try_option(probe, part, ["count a.py"], True)) != []
+
+
+def test_a_case_takes_the_place_of_the_input_that_is_meant(tmp_path: Path) -> None:
+    probe = probe_of(sized, tmp_path)
+    probe.files["b.txt"] = "b\n"
+    assert asyncio.run(probe.on_cases("count --with a.txt b.txt", [("case.txt", "case\n")], own="b.txt"))
+    assert probe.calls[0].line == "count --with a.txt case.txt"
+
+
+def test_a_case_that_prints_only_rows_that_others_printed_is_not_kept(tmp_path: Path) -> None:
+    def rows(words: list[str], files: dict[str, str]) -> str | None:
+        return f"begin\n{files[words[-1]]}" if words[-1] in files else None
+
+    probe = probe_of(rows, tmp_path)
+    for name, text, is_kept in (("x.txt", "one\ntwo\n", True), ("y.txt", "two\none\n", False), ("z.txt", "3\n", True)):
+        assert asyncio.run(probe.on_cases("count a.txt", [(name, text)])) == is_kept, name
+
+
+@pytest.mark.parametrize(("line", "erring"), [("count b < a.txt", False), ("count b a.txt", True)])
+def test_lines_that_read_stdin_or_print_to_stderr_come_later_for_options(
+    tmp_path: Path, line: str, *, erring: bool
+) -> None:
+    probe = probe_of(lambda words, _: "shown", tmp_path)
+    probe.printed |= {"count a a.txt": "0 x\ny", line: "0 x\ny\nz"}
+    probe.erring |= {line} if erring else set()
+    first, *_ = asyncio.run(probe.repeatable([line, "count a a.txt"]))
+    assert first == "count a a.txt"
+
+
+def test_a_file_whose_name_is_its_kind_is_provided_also_if_the_error_does_not_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeSession, "error", "there is none")
+    assert probed(sized, tmp_path, (Try(ways=("count .env",)),)).of("call")[0] == "count .env"
+
+
+def test_a_file_is_given_by_the_option_for_it_and_numbers_may_be_zero() -> None:
+    reads = Part(name="--input", kind="option", takes_value=True)
+    assert next(with_option("tally a.md", "tally", reads, ())) == Try(ways=("tally --input a.md",), wants="works")
+    width = Part(name="--width", kind="option", takes_value=True)
+    assert ("tally --width 0 a.md",) in [one.ways for one in with_option("tally a.md", "tally", width, ())]
+    tries = main_use("tally", ["a.md", "b.md", "c.md"], [], [Part(name="--log-file", kind="option", takes_value=True)])
+    named = [one.ways[0] for one in tries.tries if "--" in one.ways[0]]
+    assert named == ["tally --log-file a.md", "tally --log-file b.md"]
+
+
+def test_texts_of_tests_about_few_options_come_first() -> None:
+    page = "usage: count\n\noptions:\n  --all  All\n  --long  Long\n"
+    code = "it('x', () => run('--all', '--long', 'both;'));\nit('y', () => run('--all', 'one;'));\n" + "it('z');\n" * 4
+    assert related([code], of_help({"": page}, "count"), {})["--all"] == ("one;\n", "both;\n")
+
+
+def test_an_option_that_shows_something_is_tried_on_texts_about_it_too(tmp_path: Path) -> None:
+    parts = of_help({"": "options:\n  --long  Long\n"}, "count")
+
+    def long(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{files[words[-1]]} {'--long' in words}" if words[-1] in files else None
+
+    prober = Prober(
+        plans={"plan": (Try(ways=("count a.txt",)),)}, parts=parts, inputs=("a.txt",), related={"--long": ("new\n",)}
+    )
+    session = FakeSession(long, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    assert "count --long long1.txt" in session.events[0].text
+
+
+def test_a_program_that_lacks_a_module_of_perl_has_crashed() -> None:
+    told = "Can't locate File/Next.pm in @INC (you may need to install it)\nBEGIN failed--compilation aborted.\n"
+    assert crashed(CommandResult(command="ack", end="exited", exit_code=2, stderr=told))
