@@ -75,6 +75,7 @@ class Probe:
     mains: set[str] = field(default_factory=set)  # lines that show something new with texts of any kind
     erring: set[str] = field(default_factory=set)  # lines that print to stderr alone
     joined: int = 0  # files with many inputs of tests
+    plain: dict[str, str] = field(default_factory=dict)  # by the line on copies, that without them
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
@@ -137,9 +138,9 @@ class Probe:
 
     async def on_other_inputs(self, call: Call) -> list[Call]:
         """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
-        line = call.line
+        line = self.plain.get(call.line, call.line)
         own = next((name for name in self.inputs if name in line.split()), None)
-        silent, found = self.printed[line].endswith(" "), list[Call]()
+        silent, found = self.printed[call.line].endswith(" "), list[Call]()
         others = sorted((name for name in self.inputs if name != own), key=lambda name: not _are_alike(name, own))
         ways = [line.replace(own, name) for name in others] if own else []
         if own and others and not silent and not _REDIRECTED.search(line):
@@ -249,6 +250,7 @@ class Probe:
         this name. Keep it if it shows a new row, or if a single one is refused in a new way. Return True if it is kept.
         A variation in ALIKE is kept also if it shows the same.
         """
+        line = self.plain.get(line, line)
         own, before = own or self.input_of(line), len(self.calls)
         suffix = PurePosixPath(own or "").suffix
         named = {name if PurePosixPath(name).suffix else f"{name}{suffix}": text for name, text in cases}
@@ -428,14 +430,20 @@ class Probe:
         return names
 
     def _on_copy(self, line: str, ran: CommandResult, rewritten: Sequence[str]) -> str | None:
-        """Return the line on a copy of the only file that it has changed, and what shows that; None without one."""
-        own = next((name for name in rewritten if name in line), None)
-        copy = f"copy{PurePosixPath(own or '').suffix}"
-        if own is None or len(rewritten) > 1 or copy in line:
+        """Return the line on copies of the files that it has changed, and what shows these; None if it does not name
+        them all.
+        """
+        copies = {name: f"copy{number or ''}{PurePosixPath(name).suffix}" for number, name in enumerate(rewritten)}
+        words = line.split()
+        if not copies or not all(name in words and copy not in words for name, copy in copies.items()):
             return None
         told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
-        show = "sha256sum" if _BINARY.search(self.files[own]) else "cat"
-        return _then(show, f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
+        show = "sha256sum" if any(_BINARY.search(self.files[name]) for name in rewritten) else "cat"
+        made = " && ".join(f"cp {name} {copy}" for name, copy in copies.items())
+        on_copies = re.sub(r"\S+", lambda word: copies.get(word[0], word[0]), line)
+        shown = _then(show, f"{made} && {on_copies}{told}", ran, *copies.values())
+        self.plain[shown] = line
+        return shown
 
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""

@@ -238,7 +238,8 @@ class Prober(Agent):
             words = call.line.split()
             two = [name for name in probe.files if own and name not in words and _kind(name) == _kind(own)][:1]
             if own and two and any("input input" in form for form in probe.fit):
-                both = Try(ways=(call.line.replace(own, f"{own} {two[0]}"),), wants="prints")
+                plain = probe.plain.get(call.line, call.line)
+                both = Try(ways=(plain.replace(own, f"{own} {two[0]}"),), wants="prints")
                 found = await probe.tried(both, base=call.line)
                 probe.keep(found and found.model_copy(update={"kind": "variation"}))
             for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
@@ -372,7 +373,11 @@ class Prober(Agent):
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
         binary = probe.session.binary
         own = [
-            (base, [*with_option(base, binary, part, self.parts, probe.printed[base], self._lists)]) for base in bases
+            (
+                base,
+                [*with_option(probe.plain.get(base, base), binary, part, self.parts, probe.printed[base], self._lists)],
+            )
+            for base in bases
         ]
         silent: list[Call] = []
         refused = 0

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.mcp_files import local
-from tidegate.authoring.server_values import FILES, OLD, PROSE, RICH, made_value, schema_of, shown_values
+from tidegate.authoring.server_values import FILES, LACKING, OLD, PROSE, RICH, made_value, schema_of, shown_values
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 60, 3, 10  # in all, of a tool, and of all tools if these are few
@@ -20,6 +20,7 @@ MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
+_NAMED_FORMAT = re.compile(r"\b(?:JSON|CSV|YAML|XML|TOML|HTML)\b")  # in an error about a file
 _FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
 _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
 _NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
@@ -365,7 +366,8 @@ def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example
     """Return the calls with names of files as these errors want them: absolute, or with a suffix that they list."""
     told = "\n".join(errors)
     folder = HERE if re.search(r"(?i)\babsolute\b", told) else ""
-    listed = ("".join(found) for found in _SUFFIX.findall(told)) if _FORMATS.search(told) else ()
+    listed = ["".join(found) for found in _SUFFIX.findall(told)] if _FORMATS.search(told) else []
+    listed += [found.lower() for found in _NAMED_FORMAT.findall(told)]
     suffix = next((f".{one}" for one in listed if one != "txt"), ".txt")
     named = partial(_FILE.sub, rf"{folder}\1{suffix}")
     return tuple(
@@ -373,8 +375,12 @@ def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example
     )
 
 
-def samples_of(calls: Iterable[Example]) -> tuple[str, ...]:
-    """Return the names of samples, of any kind, that these calls give for files of the workspace."""
+def samples_of(calls: Iterable[Example], errors: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of samples, of any kind, that these calls give for files of the workspace, if the errors are
+    about files.
+    """
+    if not any(LACKING.search(one) or _NAMED_FORMAT.search(one) for one in errors):
+        return ()
     given = (str(value).removeprefix(HERE) for call in calls for value in call.input.values())
     stems = {name.partition(".")[0] for name in FILES}
     return tuple(dict.fromkeys(name for name in given if name.count(".") == 1 and name.partition(".")[0] in stems))

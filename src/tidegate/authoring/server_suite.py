@@ -20,7 +20,7 @@ from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, samples_of, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
-from tidegate.authoring.server_values import SQL, with_definitions
+from tidegate.authoring.server_values import LACKING, SQL, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -48,7 +48,6 @@ _NO_FOLDER = re.compile(
 )
 _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
-_LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
 _BESIDE = ("Inner Folder/Other.txt", "inner/.hidden.txt", ".hidden.txt")  # files beside the samples
 MOST_MOVED = 3
@@ -179,7 +178,7 @@ async def _tried(
         errors += seen.failed.values()
         missing += seen.missing
         calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused), errors)
-        samples = samples_of(calls) if any(map(_LACKING.search, errors)) else ()
+        samples = samples_of(calls, errors)
         server = with_lacking(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
@@ -268,7 +267,7 @@ def with_lacking(server: Server, errors: Iterable[str]) -> Server:
     """Return the server with a setup that makes what these errors lack: folders of its home and of the workspace, and
     databases of SQLite that its variables name.
     """
-    told = [error for error in errors if _LACKING.search(error)]
+    told = [error for error in errors if LACKING.search(error)]
     folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found[1]]
     files = [value for _, value in server.env if _DATABASE.fullmatch(value) and any(value in error for error in told)]
     setup = [f'mkdir -p "{"$HOME/" if of == "home" else ""}{folder}"' for of, folder in folders]
@@ -388,7 +387,7 @@ class _Seen(NamedTuple):
     @property
     def missing(self) -> list[Missing]:
         """The names that tools did not find."""
-        refused = [call for call, pair in self.pairs if not call.tries and _LACKING.search(pair[0].output)]
+        refused = [call for call, pair in self.pairs if not call.tries and LACKING.search(pair[0].output)]
         return [Missing(call.tool, name, value) for call in refused for name, value in call.input.items()]
 
     @property

@@ -51,6 +51,9 @@ SQL = (  # statements one after the other
     "SELECT name FROM people WHERE id > 90",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i FROM n",
 )
+JSON_PATHS = ("$.name", "$.tags[*]", "$..city", "$.score", "$.tags")  # in the sample of JSON
+_TYPING = frozenset(["type", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "$ref"])
+LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")  # in an error
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
 
 
@@ -81,15 +84,18 @@ def shown_values(schema: dict[str, Any]) -> list[Any]:
     shown = [schema[key] for key in ("const", "default", "example") if key in schema]
     if schema.get("type") == "string":
         described = str(schema.get("description", ""))
-        shown += _SHOWN.findall(described) or (SQL if re.search(r"\bSQL\b", described) else ())
+        languages = {r"\bSQL\b": SQL, r"(?i)\bJSON ?Path\b": JSON_PATHS}
+        in_one = next((texts for language, texts in languages.items() if re.search(language, described)), ())
+        shown += _SHOWN.findall(described) or in_one
     return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
 
 
 def made_value(name: str, schema: Any, turn: int) -> Any:
     """Return a value for a parameter by its type and name; None if that does not tell enough."""
     kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
+    any_type = isinstance(schema, dict) and schema.keys().isdisjoint(_TYPING)
     schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
-    match schema.get("type"):
+    match "string" if any_type else schema.get("type"):
         case "integer" | "number" as kind:
             numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
             return numbers[turn % 6]

@@ -19,7 +19,7 @@ from tidegate.authoring.server_checks import (
     tells_time,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking, workspace_files
-from tidegate.authoring.server_values import made_value, with_definitions
+from tidegate.authoring.server_values import made_value, shown_values, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
@@ -586,4 +586,19 @@ def test_references_in_a_schema_are_what_they_name() -> None:
 
 def test_samples_are_of_the_kinds_that_calls_name() -> None:
     calls = [Example("read", {"path": f"{HERE}sample.csv"}), Example("add", {"to": "notes.txt", "text": "a.b", "n": 1})]
-    assert samples_of([*calls, *calls, Example("read", {"path": "new/sample.md"})]) == ("sample.csv", "notes.txt")
+    given = [*calls, *calls, Example("read", {"path": "new/sample.md"})]
+    assert samples_of(given, ["no such file"]) == ("sample.csv", "notes.txt")
+    assert samples_of(given, ["it is too large"]) == ()
+
+
+def test_a_file_is_of_the_format_that_an_error_names() -> None:
+    error = "Failed to read or parse JSON file: Unexpected token 'T' is not valid JSON"
+    (call,) = with_files([Example("query", {"file": "sample.txt", "path": "$.name"})], [error])
+    assert call.input == {"file": "sample.json", "path": "$.name"}
+    assert samples_of([call], [error]) == ("sample.json",)
+
+
+def test_values_are_paths_in_json_where_those_are_asked_for_and_texts_where_any_type_fits() -> None:
+    assert shown_values({"type": "string", "description": "A JSONPath expression"})[0] == "$.name"
+    assert isinstance(made_value("value", {"description": "What to set"}, 0), str)
+    assert made_value("value", {"enum": [1, 2]}, 0) is None
