@@ -24,6 +24,7 @@ MOST_OPTIONS = 2  # in an output other than a help text
 MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a whole
 FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
+LONGEST_ROW = 1_000  # characters in which an error is looked for: the time for a row grows with its square
 MOST_TOLD = 4  # rows of an error
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 ERRORS = " 2>&1 >/dev/null"  # of a call whose output is on stderr alone
@@ -103,7 +104,7 @@ def complaint(ran: CommandResult) -> str | None:
     """
     if _SCREEN.search(ran.printed):
         return "it draws on the terminal's screen"
-    rows = [row.strip() for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
+    rows = [row.strip()[:LONGEST_ROW] for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
     told = f"{ran.how_it_ended()}, {excerpt(rows[-1])}" if rows else f"{ran.how_it_ended()}, no output"
     if crashed(ran):
         return told

@@ -193,9 +193,7 @@ class Probe:
             if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
                 if not base and (not news or shown.endswith(" ")):
                     self.stale.append(line)
-                self._remember(shown)
-                self.printed[line] = shown
-                self.erring |= set() if ran.stdout.strip() else {line}
+                self._remember(line, ran, shown)
                 new_rows = {*shown.splitlines()}.difference(self.printed.get(base, "").splitlines())
                 return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s, news=len(new_rows))
             if not base and ran.stdout.strip():
@@ -265,9 +263,7 @@ class Probe:
         shown = re.sub("|".join(map(re.escape, texts)), "input", self._shown(case, ran))
         may_repeat = kind == "variation" and ALIKE.issuperset(name for name, _ in cases)
         if why is None and (may_repeat or not self.rows.issuperset(shown.splitlines())) and not shown.endswith(" "):
-            self._remember(shown)
-            self.printed[case] = shown
-            self.erring |= set() if ran.stdout.strip() else {case}
+            self._remember(case, ran, shown)
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
@@ -277,9 +273,11 @@ class Probe:
             await self.session.shell(shlex.join(["rm", "-f", *new]), timeout_secs=SECONDS)
         return len(self.calls) > before
 
-    def _remember(self, shown: str) -> None:
+    def _remember(self, line: str, ran: CommandResult, shown: str) -> None:
         self.known.add(shown)
         self.rows.update(shown.splitlines())
+        self.printed[line] = shown
+        self.erring |= set() if ran.stdout.strip() else {line}
 
     async def spoil(self, line: str) -> None:
         """Try the line with a damaged file in place of its own, with half of it, and with one that is not there, alone

@@ -287,3 +287,9 @@ def test_an_error_that_names_a_file_is_checked_without_its_folder() -> None:
     gate = sure(refused_gate(seen(*errors)))
     assert re.search(gate["pattern"], "ERROR: /home/x/a.py is not sorted.")
     assert not re.search(gate["pattern"], "ERROR: /home/x/a.py is wrong.")
+
+
+def test_a_row_of_a_million_digits_is_read_in_time() -> None:
+    """The time that a pattern takes for such a row grew with its square: minutes, in which nothing could stop it."""
+    ran = CommandResult(command="bc", end="exited", exit_code=1, stdout=f"{'7' * 1_000_000}\nerror: too large\n")
+    assert complaint(ran) == "exit 1, error: too large"
