@@ -458,7 +458,7 @@ class Probe:
                 number, known = len(self.files), (*self.files, *self.inputs)
                 found = content_of(self.session.repo, word, number, known)
                 own = [(word, self.given.get(word) or sample(word, number))] if meant or word in self.given else found
-                for name, text in own:
+                for name, text in [one for one in own if not any(_would_clash(one[0], file) for file in self.files)]:
                     self.session.write_text(name, text)
                     self.files[name] = text
                     self.unnamed |= set() if word in words else {name}
@@ -484,6 +484,11 @@ def _shape(ran: CommandResult, line: str) -> str:
         return "crash"
     words = {*re.findall(r"\w+", line)}
     return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))
+
+
+def _would_clash(name: str, other: str) -> bool:
+    """Return True if one of these files would be a folder for the other."""
+    return f"{name}/".startswith(f"{other}/") or f"{other}/".startswith(f"{name}/")
 
 
 def _are_alike(name: str, other: str | None) -> bool:

@@ -81,7 +81,7 @@ def related(code: Collection[str], parts: Iterable[Part], files: Mapping[str, st
     for word, own in about.items():
         own.sort(key=lambda test: count[test])
         texts = (text for test in own for text in (*_files_in(test, files), *shown_texts([test]), *shown_lines([test])))
-        fit = dict.fromkeys(text for text in texts if len(text) <= LONGEST_GIVEN)
+        fit = dict.fromkeys(text for text in texts if text and len(text) <= LONGEST_GIVEN)
         if 0 < len(own) <= len(tests) / 3:
             found[word] = tuple(islice(fit, MOST_RELATED))
     return found

@@ -122,6 +122,12 @@ def test_a_file_whose_name_is_its_kind_is_provided_also_if_the_error_does_not_na
     assert probed(sized, tmp_path, (Try(ways=("count .env",)),)).of("call")[0] == "count .env"
 
 
+def test_no_file_is_provided_below_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeSession, "error", "cannot read {}/.a.cfg")
+    found = probed(sized, tmp_path, (Try(ways=("count conf/.a.cfg",)), Try(ways=("count conf/.a.cfg/.a.cfg",))))
+    assert [name for name in found.files if name.startswith("conf")] == ["conf/.a.cfg"]
+
+
 def test_a_file_is_given_by_the_option_for_it_and_numbers_may_be_zero() -> None:
     reads = Part(name="--input", kind="option", takes_value=True)
     assert next(with_option("tally a.md", "tally", reads, ())) == Try(ways=("tally --input a.md",), wants="works")
