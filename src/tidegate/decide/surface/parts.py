@@ -20,10 +20,10 @@ def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
     """Return the parts that help pages list. `pages`: by subcommand (`add`, `remote add`), '' for the tool itself."""
     parts: dict[tuple[str, str, str], Part] = {}
     shared: set[str] = set()
-    own = {*read_help(pages.get("", ""), binary).subcommands}
-    for command, page in pages.items():
-        found = read_help(page, f"{binary} {command}".strip())
-        repeats = bool(command) and own.issubset(found.subcommands)  # the tool's page, below an error
+    read = {command: read_help(page, f"{binary} {command}".strip()) for command, page in pages.items()}
+    own = {*read[""].subcommands} if "" in read else set[str]()
+    for command, found in read.items():
+        repeats = bool(command and own) and own.issubset(found.subcommands)  # the tool's page, below an error
         for name in (name for name in found.subcommands if not repeats and (command or name != "help")):
             _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
         for option in found.options:

@@ -29,6 +29,11 @@ def test_a_page_of_a_subcommand_that_repeats_the_tools_page_lists_no_subcommands
     assert [part.name for part in parts if part.kind == "subcommand"] == ["bump", "get"]
 
 
+def test_subcommands_of_a_subcommand_count_where_the_tools_page_lists_none() -> None:
+    parts = of_help({"": "usage: t\n", "remote": PAGES["remote"]}, "t")
+    assert [part.name for part in parts if part.kind == "subcommand"] == ["remote add"]
+
+
 def test_a_subcommand_for_help_is_no_feature_of_the_tool() -> None:
     page = "Usage: t\n\nCommands:\n  add   Adds\n  help  Explains\n"
     assert [str(part) for part in of_help({"": page}, "t")] == ["`add`"]
