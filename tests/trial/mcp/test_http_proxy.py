@@ -105,6 +105,12 @@ import sys
 class Odd(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/odd":
+            self.send_response(307)
+            self.send_header("Location", "http://[")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if self.path == "/moved":
             self.send_response(307)
             self.send_header("Location", f"http://{self.headers['Host']}/mcp")
@@ -146,6 +152,15 @@ def test_a_call_that_is_redirected_to_another_path_of_the_server_is_one_call(tmp
         assert (answer.status, json.loads(answer.read())) == (200, ADD)
         connection.close()
     assert len(recorded(tmp_path)) == 1
+
+
+def test_a_redirection_to_no_address_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    with proxied(tmp_path, f"exec {sys.executable} odd.py {{port}}", "/odd") as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("POST", "/odd", json.dumps(ADD))
+        assert connection.getresponse().status == 307
+        connection.close()
 
 
 def test_bodies_headers_and_methods_are_passed_unchanged(tmp_path: Path) -> None:

@@ -137,14 +137,22 @@ class Forward(BaseHTTPRequestHandler):
         does not listen.
         """
         answer = self.ask_at(self.path, body)
-        if answer.status in (307, 308):  # one call: not a failed one, and one more
-            target = urlsplit(urljoin(f"{self.url.scheme}://{self.url.netloc}{self.path}", answer.headers["Location"]))
-            if target[:2] == self.url[:2]:
-                answer.read()
-                return self.ask_at(target._replace(scheme="", netloc="", fragment="").geturl(), body)
+        if answer.status in (307, 308) and (path := self.own_path(answer.headers["Location"] or "")):
+            answer.read()
+            return self.ask_at(path, body)  # one call: not a failed one, and one more
         return answer
 
+    def own_path(self, location: str) -> str:
+        """Return the path of the address that an answer redirects to; '' if that is none, or of another server."""
+        try:
+            target = urlsplit(urljoin(f"{self.url.scheme}://{self.url.netloc}{self.path}", location))
+        except KeyError:
+            return ""
+        is_own = bool(location) and target[:2] == self.url[:2]
+        return target._replace(scheme="", netloc="", fragment="").geturl() if is_own else ""
+
     def ask_at(self, path: str, body: bytes) -> http.client.HTTPResponse:
+        """Return the server's answer at this path. Raises OSError if it does not listen."""
         upstream = connection_to(self.url)
         try:
             upstream.connect()
