@@ -71,6 +71,7 @@ _CONFIGURATION = re.compile(  # in Markdown; in reStructuredText, one that begin
 _CONFIGURATION_NAME = re.compile(
     r"(?<![\w/.-])(?:\.?[\w-]+\.(?:toml|cfg|ini|jsonc?|ya?ml)|\.[\w-]+rc(?:\.\w+)?)(?![\w/-])"
 )
+_HERE = re.compile(r"(?<![\w./])(?:\$\w+|\.)/(?=[\w.])")  # the folder of a call
 _EXPORTED = re.compile(r"""(?m)^\s*(?:[$>] )?export ([A-Z_][A-Z0-9_]*)=("[^"$`\n]*"|'[^'\n]*'|[\w.,:/+-]+)\s*$""")
 _OF_SYSTEM = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_PATH", "SHELL", "TMPDIR")
 _SWITCH = re.compile(r"\b(?:true|false)\b")
@@ -279,9 +280,10 @@ def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     switch the other way.
     """
     found: dict[tuple[str, str], None] = {}
-    for text in (text.replace("$CWD/", "") for text in texts):
+    for text in texts:
         for block in _CONFIGURATION.finditer(text):
-            names = _CONFIGURATION_NAME.findall(text[max(0, block.start() - ABOVE) : block.start()])
+            above = _HERE.sub("", text[max(0, block.start() - ABOVE) : block.start()])
+            names = _CONFIGURATION_NAME.findall(above)
             shown_text = block[1] or f"{textwrap.dedent(block[2]).strip()}\n"
             if block[2]:
                 names = [name for name in names if name.endswith(".toml") == (shown_text[:6] == "[tool.")] or names

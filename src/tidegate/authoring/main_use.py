@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tidegate.authoring.examples import IN_HISTORY, MOST_CHOICES, Candidate, Plan, is_about_git
-from tidegate.authoring.option_calls import Try
+from tidegate.authoring.option_calls import FOR_FILES, Try
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.tool_inputs import MOST_KINDS
@@ -20,7 +20,6 @@ MOST_PHRASES = 20  # texts of documents and tests, as arguments
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _TEXTS = (" \"C'est déjà l'été: 1,000 影 & #A_1\"", " ' Čšžů üÿß æø чшщЖ λω — “it’s” ½ 𝗄𝗆 '")
 MOST_OF_OPTION = 2  # files for one that names them
-_FILE_OPTION = re.compile(r"file|input|^--?(?:i|f|src|source|path)$")
 _BEFORE_FILE = {
     "pattern|regexp?|search|query|string|term|word|keyword": ("Ada", "'[0-9]+'"),
     "program|prog|script|program-text": ("'{print $1}'", "'NR > 1'"),
@@ -60,7 +59,7 @@ def _for_files(parts: Iterable[Part], files: Sequence[str]) -> Iterator[tuple[st
     for part in (part for part in parts if part.kind == "option" and part.takes_value and not part.choices):
         if kind := kind_of(part.default):
             yield part.name, [file for file in files if kind_of(file) == kind]
-        elif _FILE_OPTION.search(part.name):
+        elif FOR_FILES.search(part.name):
             yield part.name, files[:MOST_OF_OPTION]
 
 

@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$", re.IGNORECASE
 )
 LISTS = re.compile(r"-l$|list|available|supported")  # options that list what others take
-_READS = re.compile(r"--?(?:i|in|f|(?:in(?:put)?-?)?(?:file)?(?:-?name)?|src|source|path)")
+FOR_FILES = re.compile(r"^--?(?:i|f|in|src|source|path|(?!-?(?:out|log|write))[\w-]*(?:file|input)(?:-?name)?)$")
 _INPUT = re.compile(r" ([\w./-]+\.\w+)(?![\w./-])")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
@@ -87,7 +87,7 @@ def with_option(
         if option.limits == SEVERAL:
             after = re.search(r" ?[<>|;&]", line[at:])
             at = at + after.start() if after else len(line)
-        own = _INPUT.search(line, call.end()) if option.takes_value and _READS.fullmatch(option.name) else None
+        own = _INPUT.search(line, call.end()) if option.takes_value and FOR_FILES.search(option.name) else None
         if own:  # which the option may name in place of an argument
             moved = f"{line[: own.start()]}{line[own.end() :]}"
             yield Try(ways=(f"{moved[:at]} {option.name} {own[1]}{moved[at:]}",), wants="works")

@@ -156,7 +156,8 @@ class Probe:
 
     async def from_stdin(self, lines: Iterable[str]) -> None:
         """Keep the first line with an input also with that on stdin, with and without `-`, if it shows something."""
-        found = ((line, name) for line in lines for name in self.inputs if name in line.split())
+        plain = [self.plain.get(line, line) for line in lines]
+        found = ((line, name) for line in plain for name in self.inputs if name in line.split())
         for line, own in islice((one for one in found if not _REDIRECTED.search(one[0])), 1):
             for word in ("- ", ""):
                 way = f"{line} ".replace(f" {own} ", f" {word}") + f"< {own}"
@@ -287,13 +288,15 @@ class Probe:
         if own is None or self.is_late:
             return
         name, half = PurePosixPath(own).name, len(self.files[own].encode("utf-8", "surrogateescape")) // 2
-        for other, before in (
-            (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
-            (f"half-{name}", f"head -c {half} {own} > half-{name}; "),
-            (f"{NOTHING}{name}", ""),
-            (f"{NOTHING}{name} {own}", ""),
+        plain = self.plain.get(line, line)  # what is not there cannot be copied
+        beside = [(f"{NOTHING}{name} {own}", line, "")] if plain == line else []  # which the tool would change
+        for other, called, before in (
+            (f"damaged-{name}", line, f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
+            (f"half-{name}", line, f"head -c {half} {own} > half-{name}; "),
+            (f"{NOTHING}{name}", plain, ""),
+            *beside,
         ):
-            ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
+            ran = await self.session.shell(before + called.replace(own, other), timeout_secs=SECONDS)
             self._refused(ran, ran.printed.replace(other, ""))
 
     async def refuse(self, line: str) -> None:

@@ -191,7 +191,7 @@ class Prober(Agent):
         for name, text in texts:
             if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:
                 waiting.append([])
-            if kind in WHOLE or joins(kind, text):
+            if joins(kind, text):
                 waiting[-1].append((name, text))
         waiting, failed = waiting[:MOST_JOINED], 0
         for number, several in enumerate(waiting, 1):  # halves are added while it runs

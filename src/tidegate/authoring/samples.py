@@ -40,9 +40,9 @@ def kind_of(name: str) -> str:
 
 
 def joins(kind: str, text: str) -> bool:
-    """Return False if the text, among others in one file of this kind, would make the file invalid for sure."""
+    """Return False if the text would make a file of this kind invalid for sure, among others in it."""
     if kind != ".py":
-        return kind not in WHOLE
+        return True
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
         simplefilter("ignore")
         return bool(ast.parse(text))

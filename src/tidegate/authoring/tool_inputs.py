@@ -89,8 +89,9 @@ def related(code: Collection[str], parts: Iterable[Part], files: Mapping[str, st
 
 def _as_argument(part: Part) -> str:
     """Return a pattern for the option in a call of the tool, or of a function."""
-    word = part.name.lstrip("-").removeprefix("no-").replace("-", "[-_]?")
-    return rf"(?<![\w-])(?:{re.escape(part.name)}(?![\w-])|(?i:{word})['\"]? ?[=:])"
+    word = part.name.lstrip("-").removeprefix("no-")
+    argument = rf"|(?i:{word.replace('-', '[-_]?')})['\"]? ?[=:]" if len(word) > 2 else ""
+    return rf"(?<![\w-])(?:{re.escape(part.name)}(?![\w-]){argument})"
 
 
 def _files_in(test: str, files: Mapping[str, str]) -> Iterator[str]:

@@ -249,7 +249,7 @@ def test_what_makes_a_file_invalid_for_sure_is_not_joined(tmp_path: Path) -> Non
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert found.files["joined1.py"] == "a = 1\n\ncc = 3\n\nddd = 4\n"
-    assert [joins(".json", "{}"), joins(".html", "<p")] == [False, True]
+    assert [joins(".py", "a = "), joins(".html", "<p")] == [False, True]
 
 
 def test_an_option_for_a_range_gets_two_numbers() -> None:

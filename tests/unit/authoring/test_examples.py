@@ -228,7 +228,7 @@ def test_configurations_of_docs_come_with_each_switch_the_other_way_too() -> Non
 
 
 def test_configurations_in_restructured_text_are_those_of_the_nearest_fitting_file() -> None:
-    text = "Files:\n\n* ``$CWD/tally.ini``\n* ``$CWD/pyproject.toml``\n\nAs in::\n\n    [tally]\n\n    all=1\n\nMore.\n"
+    text = "Files:\n\n* ``$CWD/tally.ini``\n* ``./pyproject.toml``\n\nAs in::\n\n    [tally]\n\n    all=1\n\nMore.\n"
     assert configurations([text]) == (("tally.ini", "[tally]\n\nall=1\n"),)
 
 

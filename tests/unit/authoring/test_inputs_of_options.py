@@ -27,12 +27,11 @@ def sized(words: list[str], files: dict[str, str]) -> str | None:
     return f"{len(files[words[-1]])} characters\n" if words[-1] in files else None
 
 
-def probe_of(tool: Does, folder: Path, **printed: str) -> Probe:
-    """A probe that knows what lines on `a.txt`, by the words before it, have printed."""
+def probe_of(tool: Does, folder: Path) -> Probe:
+    """A probe with the file `a.txt`."""
     probe = Probe(cast("Session", FakeSession(tool, folder)), ("a.txt",), until=float("inf"))
     probe.session.write_text("a.txt", "a\n")
     probe.files["a.txt"] = "a\n"
-    probe.printed |= {f"count {words} a.txt": shown for words, shown in printed.items()}
     return probe
 
 
@@ -122,6 +121,48 @@ def test_a_file_whose_name_is_its_kind_is_provided_also_if_the_error_does_not_na
     assert probed(sized, tmp_path, (Try(ways=("count .env",)),)).of("call")[0] == "count .env"
 
 
+class InPlace(FakeSession):
+    """A tool that puts its files in capitals."""
+
+    async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+        shown = ""
+        for program, *words in (step.split() for step in command.split(" && ")):
+            named = [word for word in words if word in self.files]
+            if program == "cp":
+                self.files[words[1]] = self.files[words[0]]
+            elif program == "count" and not named:
+                return CommandResult(command=command, end="exited", exit_code=2, stderr=f"cannot read {words}")
+            elif program == "count":
+                self.files |= {name: self.files[name].upper() + "!" * ("--long" in words) for name in named}
+            else:
+                shown += "".join(self.files[name] for name in named)
+        return CommandResult(command=command, end="exited", exit_code=0, stdout=shown)
+
+
+def test_an_option_of_a_tool_that_changes_files_in_place_is_tried_on_its_own_line(tmp_path: Path) -> None:
+    part, *_ = of_help({"": "options:\n  --long  Long\n"}, "count")
+    probe = Probe(cast("Session", InPlace(sized, tmp_path)), ("a.txt",), until=float("inf"))
+    base = asyncio.run(probe.tried(Try(ways=("count a.txt",))))
+    assert base is not None
+    (call,) = asyncio.run(Prober(parts=(part,))._try_option(probe, part, [base.line], False))
+    assert call.line == "cp a.txt copy.txt && count --long copy.txt && cat copy.txt"
+    assert probe.plain[call.line] == "count --long a.txt"
+
+
+def test_files_that_a_call_changes_in_place_are_copied_for_it(tmp_path: Path) -> None:
+    session = InPlace(sized, tmp_path)
+    parts = of_help({"": "options:\n  --long  Long\n"}, "count")
+    prober = Prober(plans={"plan": (Try(ways=("count a.txt",)),)}, parts=parts, inputs=("a.txt", "b.txt"))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = session.events[0].text
+    both = "cp a.txt copy.txt && cp b.txt copy1.txt && count {}copy.txt copy1.txt && cat copy.txt copy1.txt"
+    assert "cp a.txt copy.txt && count copy.txt && cat copy.txt" in found
+    assert '"count no-such-a.txt"' in found
+    assert "no-such-a.txt a.txt" not in found
+    assert both.format("") in found
+    assert both.format("--long ") in found
+
+
 def test_no_file_is_provided_below_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeSession, "error", "cannot read {}/.a.cfg")
     found = probed(sized, tmp_path, (Try(ways=("count conf/.a.cfg",)), Try(ways=("count conf/.a.cfg/.a.cfg",))))
@@ -133,15 +174,21 @@ def test_a_file_is_given_by_the_option_for_it_and_numbers_may_be_zero() -> None:
     assert next(with_option("tally a.md", "tally", reads, ())) == Try(ways=("tally --input a.md",), wants="works")
     width = Part(name="--width", kind="option", takes_value=True)
     assert ("tally --width 0 a.md",) in [one.ways for one in with_option("tally a.md", "tally", width, ())]
-    tries = main_use("tally", ["a.md", "b.md", "c.md"], [], [Part(name="--log-file", kind="option", takes_value=True)])
+    parts = [Part(name=name, kind="option", takes_value=True) for name in ("--data-file", "--log-file")]
+    tries = main_use("tally", ["a.md", "b.md", "c.md"], [], parts)
     named = [one.ways[0] for one in tries.tries if "--" in one.ways[0]]
-    assert named == ["tally --log-file a.md", "tally --log-file b.md"]
+    assert named == ["tally --data-file a.md", "tally --data-file b.md"]
 
 
 def test_texts_of_tests_about_few_options_come_first() -> None:
     page = "usage: count\n\noptions:\n  --all  All\n  --long  Long\n"
     code = "it('x', () => run('--all', '--long', 'both;'));\nit('y', () => run('--all', 'one;'));\n" + "it('z');\n" * 4
     assert related([code], of_help({"": page}, "count"), {})["--all"] == ("one;\n", "both;\n")
+
+
+def test_a_variable_of_one_letter_is_no_option_of_that_name() -> None:
+    code = "it('x', () => { i = 'one;' });\n" + "it('z');\n" * 4
+    assert related([code], (Part(name="-i", kind="option"),), {}) == {}
 
 
 def test_an_option_that_shows_something_is_tried_on_texts_about_it_too(tmp_path: Path) -> None:

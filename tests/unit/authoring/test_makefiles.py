@@ -22,3 +22,8 @@ def test_a_program_of_a_perl_distribution_is_started_with_its_modules(tmp_path: 
     (root / "tally").chmod(0o755)
     (tool,) = find_tools(root)
     assert 'perl -I"$root/lib"' in tool.build[0]
+
+
+def test_a_folder_with_a_quote_in_its_name_ends_nothing(tmp_path: Path) -> None:
+    root = write(tmp_path, {"it's/Makefile": "all: tally\ntally: tally.c\n\tcc tally.c\n"})
+    assert [tool.binary for tool in find_tools(root)] == ["tally"]

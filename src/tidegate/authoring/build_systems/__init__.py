@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -73,10 +74,9 @@ def _lacks_a_program(tool: Tool) -> bool:
 def _steps(command: str) -> Iterator[list[str]]:
     """Yield the words of each command that `&&` joins."""
     words = shlex.shlex(command, posix=True, punctuation_chars=True)
-    words.whitespace_split = True
-    for is_operator, step in groupby(words, key=lambda word: word == "&&"):
-        if not is_operator:
-            yield [*step]
+    words.whitespace_split, words.commenters = True, ""
+    with suppress(ValueError):  # a quote that does not end, such as in the name of a folder
+        yield from ([*step] for is_operator, step in groupby(words, key=lambda word: word == "&&") if not is_operator)
 
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:
