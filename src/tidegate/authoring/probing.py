@@ -172,15 +172,16 @@ class Prober(Agent):
         """Keep lines of each subcommand with many inputs of tests at once, since a slow tool has no time for each:
         joined in one file where that can be valid, else as so many files. What shows nothing new comes again in halves.
 
-        Texts of any kind go with the first line that shows something new with them.
+        Texts of any kind go with the first line that shows something new with them: one with a file that such a text
+        can be a part of, if there is any.
         """
         texts = [(name, text) for name, text in self.cases if text]
         for forms in self._forms(probe, lines):
             for kind, line in forms.items():
                 await self._joined(probe, line, [(name, text) for name, text in texts if _kind(name) == kind])
             plain = [(name, text) for name, text in texts if not _kind(name)]
-            for line in forms.values():
-                if await self._joined(probe, line, plain):
+            for kind in sorted(forms, key=WHOLE.__contains__):
+                if await self._joined(probe, line := forms[kind], plain):
                     probe.mains.add(line)
                     break
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
@@ -148,7 +148,7 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     if tried is not None and tried.problem is None:
         print(*tried.notes, sep="\n", end="\n" if tried.notes else "")
         checks = sum(content.count(b"- {type:") for content in tried.files.values())
-        count = sum(name.endswith(".yaml") for name in tried.files) - 1
+        count = _scenarios(tried.files, tried.tool.scenarios)
         found = f"{count} scenario{'' if count == 1 else 's'} with {checks} check{'' if checks == 1 else 's'}"
         print(f"{found}: each passed 3 of 3 trials on the last commit")
         return tried.tool, kept_by_git(root, tried.tool.scenarios, tried.files), None
@@ -157,6 +157,12 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     if tried is not None and tried.build_failed:
         print(*_OF_BUILD, sep="\n")
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
+
+
+def _scenarios(files: Iterable[str], folder: str) -> int:
+    """Return how many of these files are scenarios in this folder. Workspaces below it may have such files, too."""
+    paths = map(PurePosixPath, files)
+    return sum(path.suffix == ".yaml" and str(path.parent) == folder for path in paths)
 
 
 def kept_by_git(root: Path, folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

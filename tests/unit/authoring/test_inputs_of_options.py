@@ -64,6 +64,18 @@ def test_texts_of_any_kind_go_with_the_first_kind_of_input_that_shows_something(
     assert "count case1.txt" in found
 
 
+def test_texts_of_any_kind_go_with_a_file_that_they_can_be_a_part_of(tmp_path: Path) -> None:
+    def any_file(words: list[str], files: dict[str, str]) -> str | None:
+        return "".join(files[word] for word in words if word in files) + "!" if words[-1] in files else None
+
+    plans = {"plan": (Try(ways=("count a.yaml",)), Try(ways=("count b.txt",)))}
+    given = tuple((f"case{n}", f"text {n}\n") for n in range(9))
+    session = FakeSession(any_file, tmp_path)
+    asyncio.run(Prober(plans=plans, inputs=("a.yaml", "b.txt"), cases=given).run(cast("Session", session)))
+    assert "joined1.txt" in session.events[0].text
+    assert "case1.yaml" not in session.events[0].text
+
+
 def test_no_large_file_is_made_of_a_kind_that_holds_one_value(tmp_path: Path) -> None:
     tried = list[str]()
 

@@ -11,7 +11,7 @@ from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.first_suite import _files, _filled
 from tidegate.authoring.found import Call, Found
 from tidegate.authoring.tool import Tool
-from tidegate.cli.init import _rows
+from tidegate.cli.init import _rows, _scenarios
 
 
 def test_the_files_of_a_template_are_told_in_one_row() -> None:
@@ -38,6 +38,11 @@ def test_if_all_takes_long_calls_options_and_refused_inputs_are_kept_in_turn() -
     plan = Plan(Candidate("main_use", "", ()), ())
     (filled,) = _filled([plan], {"main_use": Found(calls=tuple(calls))}, 12)
     assert len([line for line in filled.more if "--option" in line]) >= 6
+
+
+def test_a_file_of_a_workspace_is_no_scenario() -> None:
+    files = ["tidegate.yaml", "scenarios/help.yaml", "scenarios/use.yaml", "scenarios/use/sample.yaml"]
+    assert _scenarios(files, "scenarios") == 2
 
 
 def test_an_option_is_kept_where_it_changes_most() -> None:
