@@ -46,8 +46,10 @@ def in_front_of(folder: Path, server: McpServer) -> Iterator[int]:
     with subprocess.Popen([script]) as process:
         while not (folder / "s").exists():
             time.sleep(0.02)
-        yield port
-        process.terminate()
+        try:
+            yield port
+        finally:
+            process.terminate()
 
 
 def recorded(folder: Path) -> list[tuple[str, ...]]:

@@ -146,7 +146,7 @@ class Forward(BaseHTTPRequestHandler):
         """Return the path of the address that an answer redirects to; '' if that is none, or of another server."""
         try:
             target = urlsplit(urljoin(f"{self.url.scheme}://{self.url.netloc}{self.path}", location))
-        except KeyError:
+        except ValueError:
             return ""
         is_own = bool(location) and target[:2] == self.url[:2]
         return target._replace(scheme="", netloc="", fragment="").geturl() if is_own else ""
