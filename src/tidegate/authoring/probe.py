@@ -18,6 +18,7 @@ from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, cr
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.variations import in_turn
+from tidegate.authoring.written_files import DATA, as_text, is_result, then_show
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult
 from tidegate.text.noise import VOLATILE
@@ -37,13 +38,12 @@ SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
 _ENTERS = re.compile(r"\bcd ([\w-]+) && ")
-_LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
+_LEAVES = re.compile(r"\b(?:cat|cd|sha256sum) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
 _NO_FILES = re.compile(
     r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
 )
 _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
-_BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
 _REDIRECTED = re.compile(r"[<>|]")
 _QUOTED = re.compile(r"""(['\"])(?:(?!\1).)*\1""")
 
@@ -75,7 +75,7 @@ class Probe:
     mains: set[str] = field(default_factory=set)  # lines that show something new with texts of any kind
     erring: set[str] = field(default_factory=set)  # lines that print to stderr alone
     joined: int = 0  # files with many inputs of tests
-    plain: dict[str, str] = field(default_factory=dict)  # by the line on copies, that without them
+    plain: dict[str, str] = field(default_factory=dict)  # by the line that shows what it writes, that which does not
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
@@ -377,6 +377,10 @@ class Probe:
                 await self.session.shell(line.partition(" && ")[0], timeout_secs=SECONDS)
                 there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)
+        if DATA.search(ran.stdout):
+            shown = then_show(f"{line} > output", ran, {"output": ran.stdout})
+            self.plain[shown] = line
+            line, ran = shown, await self.session.shell(shown, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
         now = self._states()
         rewritten = self._restored({name for name, state in there.items() if now.get(name) == state})
@@ -384,9 +388,12 @@ class Probe:
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there, now):
-                shown = _then("cat", line, ran, *written)
-                line, self.writing[shown] = shown, line
-                ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
+                shown = then_show(line, ran, written)
+                self.plain[shown] = self.writing[shown] = line
+                line = shown
+                ran = ran.model_copy(
+                    update={"command": line, "stdout": ran.stdout + "".join(map(as_text, written.values()))}
+                )
             elif rewritten:
                 return line, ran, "it changes files that other lines read"
         why = self._wrong(ran)
@@ -411,7 +418,7 @@ class Probe:
         changed = (name for name, state in now.items() if before.get(name) != state)
         named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
         read = ((name.removeprefix(inside), self.session.read_text(name)) for name in named if name.startswith(inside))
-        texts = [(name, text) for name, text in read if text and not _BINARY.search(text)]
+        texts = [(name, text) for name, text in read if text and is_result(name, text)]
         return {} if _LEAVES.search(rest) else dict(texts[:MOST_WRITTEN])
 
     def _wrong(self, ran: CommandResult) -> str | None:
@@ -439,10 +446,10 @@ class Probe:
         if not copies or not all(name in words and copy not in words for name, copy in copies.items()):
             return None
         told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
-        show = "sha256sum" if any(_BINARY.search(self.files[name]) for name in rewritten) else "cat"
         made = " && ".join(f"cp {name} {copy}" for name, copy in copies.items())
         on_copies = re.sub(r"\S+", lambda word: copies.get(word[0], word[0]), line)
-        shown = _then(show, f"{made} && {on_copies}{told}", ran, *copies.values())
+        texts = {copy: self.files[name] for name, copy in copies.items()}
+        shown = then_show(f"{made} && {on_copies}{told}", ran, texts)
         self.plain[shown] = line
         return shown
 
@@ -473,12 +480,6 @@ class Probe:
                     self.files[name] = sample(name, number)
                     self.session.write_text(name, self.files[name])
         return len(self.files) > before
-
-
-def _then(show: str, line: str, ran: CommandResult, *names: str) -> str:
-    """Return the line, and a command that shows the files, with the status that the line had."""
-    shown = shlex.join([show, *names])
-    return f"{line}; status=$?; {shown}; (exit $status)" if ran.exit_code else f"{line} && {shown}"
 
 
 def _shape(ran: CommandResult, line: str) -> str:

@@ -292,8 +292,9 @@ class Prober(Agent):
     async def _vary(self, probe: Probe, lines: Sequence[str], shown: Iterable[str]) -> None:
         """Try variations of these lines, and those with an option that `shown` something with other numbers."""
         binary, names = probe.session.binary, commands(self.parts)
+        plain = [line if line.startswith("cp ") else probe.plain.get(line, line) for line in lines]
         numbered = ((line, "") for one in shown for line in islice(with_numbers(one, binary, names), FEW))
-        for line, command in (*variations(lines, binary, names), *numbered):
+        for line, command in (*variations(plain, binary, names), *numbered):
             await probe.vary(line, command)
 
     async def _read_lists(self, probe: Probe) -> None:

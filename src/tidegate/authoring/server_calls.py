@@ -209,6 +209,9 @@ def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
             return []
         case bool():
             return [not schema.get("default")]
+        case [{}]:
+            conditions = (made_value(name, schema, turn) for turn in range(1, MOST_VALUES))
+            return [*(one for one in conditions if one), []]
         case [one, other, *_]:
             return [[one, other], [], [_ODD[1]]] if isinstance(one, str) else [[one, other], []]
         case value:
@@ -387,6 +390,8 @@ def samples_of(calls: Iterable[Example], errors: Sequence[str]) -> tuple[str, ..
 
 
 def _with_name(value: Any, named: Callable[[str], str]) -> Any:
+    if isinstance(value, list):
+        return [_with_name(one, named) for one in value]
     return named(value) if isinstance(value, str) and _FILE.fullmatch(value) else value
 
 
@@ -412,6 +417,8 @@ def _made_call(
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
+        if shown and schema.get("type") == "array" and isinstance(given[name], str):
+            given[name] = [*dict.fromkeys((given[name], *shown))][:2]
         if given[name] is None:
             given[name] = _told(name, schema, turn, answers)
         if given[name] is None and name in shared and _GIVEN.search(name):

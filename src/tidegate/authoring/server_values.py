@@ -15,7 +15,15 @@ _MOST = r"limit|max|top|size|per_?page"  # names of parameters
 RICH = "  Grüße, 影: banana\n\n- apple \n"
 PROSE = r"content|text|body|message|note|desc"  # names of parameters
 OLD = r"old.?(?:str|text|content|value)|^find$|^search.?(?:str|text)"  # a text that is there
+COLUMNS = r"(?:^|_)(?:columns?|fields?|headers)$|^select$|^(?:group|sort|order)_?by$"
+_CONDITIONS = r"filter|match|where|condition|criteria"  # which all have to be met
+_ROW = {"name": "Ada", "score": 9, "city": "London"}  # in the sample of CSV
 _TEXTS = {  # by the name of a parameter; the last one is for all others
+    COLUMNS: ("name", "score", "city"),  # of the sample of CSV
+    r"encoding|charset": ("utf-8", "latin-1"),
+    r"delim|separator|^sep$": (",", ";"),
+    r"quote_?char": ('"', "'"),
+    r"escape_?char": ("\\",),
     r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
     OLD: ("Ada", "first", "banana"),
     r"new.?(?:str|text|content|value)|^replace": ("Grace", "  Grüße"),
@@ -30,7 +38,6 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"file|path": FILES,
     r"dir|folder": (".",),
     r"table": ("people", "first"),
-    r"^(?:columns?|fields?)$": ("name", "score", "city"),  # of the sample of CSV
     r"name|title|label|sheet|^(?:from|source|parent)$": ("first", "second"),
     r"^(?:to|target)$": ("second", "first"),
     PROSE: ("Ada has 42 points.", RICH, "first"),
@@ -92,9 +99,8 @@ def shown_values(schema: dict[str, Any]) -> list[Any]:
 
 def made_value(name: str, schema: Any, turn: int) -> Any:
     """Return a value for a parameter by its type and name; None if that does not tell enough."""
-    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
     any_type = isinstance(schema, dict) and schema.keys().isdisjoint(_TYPING)
-    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
+    schema = next((one for one in _kinds(schema) if isinstance(one, dict) and "type" in one), {})
     match "string" if any_type else schema.get("type"):
         case "integer" | "number" as kind:
             numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
@@ -105,9 +111,13 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             inner = schema["items"] or {"type": "string"}
             items = [made_value(name, inner, place) for place in range(turn, turn + 4)]
             again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
-            return None if None in items else items + again
+            if re.search(COLUMNS, name, re.I):
+                return [*dict.fromkeys(items)] if all(isinstance(one, str) for one in items) else None
+            return None if None in items else items[:1] if re.search(_CONDITIONS, name, re.I) else items + again
         case "object" if schema.get("properties"):
             known = {key: made_value(key, own, turn) for key, own in schema["properties"].items()}
+            column = next((str(known[key]) for key in known if re.search(COLUMNS, key, re.I)), "")
+            known |= {key: _ROW[column] for key in known if key == "value" and column in _ROW}
             lacking = [key for key in schema.get("required", known) if known.get(key) is None]
             return None if lacking else {key: value for key, value in known.items() if value is not None}
         case "string" if schema.get("enum"):
@@ -115,5 +125,23 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
         case "string":
             texts = next(texts for key, texts in _TEXTS.items() if re.search(key, name, re.I))
             return texts[(turn + (turn // len(texts)) * (len(texts) % 2 == 0)) % len(texts)]  # by twos, too: each text
+        case "object":
+            return _row(schema.get("additionalProperties"), turn)
         case _:
             return None
+
+
+def _row(kind: Any, turn: int) -> dict[str, Any] | None:
+    """Return an object with keys of the sample of CSV; None if no values of the schema `kind` can be made for them."""
+    row = _ROW if turn % 2 == 0 else {**_ROW, "name": "Grace", "score": 7}
+    if not isinstance(kind, dict) or kind.keys().isdisjoint(_TYPING):
+        return row
+    if any(isinstance(one, dict) and one.get("type") == "string" and "enum" not in one for one in _kinds(kind)):
+        return {key: str(value) for key, value in row.items()}
+    made = {key: made_value(key, kind, turn + place) for place, key in enumerate(row)}
+    return None if None in made.values() else made
+
+
+def _kinds(schema: Any) -> list[Any]:
+    """Return the schema, and the first of those of which a value has to meet one."""
+    return [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if isinstance(schema, dict) and schema.get(key))]

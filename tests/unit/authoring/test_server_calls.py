@@ -372,7 +372,7 @@ def test_other_parameters_are_given_at_once_with_a_range_that_ends_after_its_sta
     ("made", "failed", "reason"),
     [
         (tool("wipe", hints={"destructiveHint": True}), {}, "its annotations report that it destroys something"),
-        (tool("odd", ("key",), key={"type": "object"}), {}, "no input could be made"),
+        (tool("odd", ("key",), key={"type": "null"}), {}, "no input could be made"),
         (tool("open", ("key",), key={"type": "string"}), {"open": "no such key"}, "its ids differ each time"),
         (tool("read"), {"read": "Traceback\n  no such note\n"}, "the call failed: no such note"),
     ],
@@ -390,7 +390,37 @@ def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str],
         ("flag", {"type": "boolean"}, True, False),
         ("file_path", {"type": "string"}, "sample.txt", "notes.txt"),
         ("url", {"type": "string"}, None, None),
-        ("other", {"type": "object"}, None, None),
+        (
+            "other",
+            {"type": "object"},
+            {"name": "Ada", "score": 9, "city": "London"},
+            {"name": "Grace", "score": 7, "city": "London"},
+        ),
+        (
+            "row",
+            {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+            {"name": "Ada", "score": "9", "city": "London"},
+            {"name": "Grace", "score": "7", "city": "London"},
+        ),
+        (
+            "types",
+            {"type": "object", "additionalProperties": {"enum": ["text", "whole"], "type": "string"}},
+            {"name": "text", "score": "whole", "city": "text"},
+            {"name": "whole", "score": "text", "city": "whole"},
+        ),
+        ("urls", {"type": "object", "additionalProperties": {"type": "null"}}, None, None),
+        (
+            "key_columns",
+            {"type": "array", "items": {"type": "string"}},
+            ["name", "score", "city"],
+            ["score", "city", "name"],
+        ),
+        (
+            "filters",
+            {"type": "array", "items": {"properties": {"column": {"type": "string"}, "value": {}}, "type": "object"}},
+            [{"column": "name", "value": "Ada"}],
+            [{"column": "score", "value": 9}],
+        ),
         (
             "task",
             {"type": "object", "properties": {"title": {"type": "string"}}},
@@ -602,3 +632,26 @@ def test_values_are_paths_in_json_where_those_are_asked_for_and_texts_where_any_
     assert shown_values({"type": "string", "description": "A JSONPath expression"})[0] == "$.name"
     assert isinstance(made_value("value", {"description": "What to set"}, 0), str)
     assert made_value("value", {"enum": [1, 2]}, 0) is None
+
+
+def test_an_option_of_conditions_is_tried_with_one_at_a_time_and_with_none() -> None:
+    condition = {"type": "object", "properties": {"op": {"type": "string", "enum": ["=", ">"]}}}
+    query = tool("query", filters={"type": "array", "items": condition})
+    given = [one.input["filters"] for one in examples([query], []) if "filters" in one.input]
+    assert {json.dumps(one) for one in given} >= {'[{"op": ">"}]', '[{"op": "="}]', "[]"}
+
+
+def test_a_list_of_files_is_of_those_that_were_written() -> None:
+    text = {"type": "string"}
+    tools = [
+        tool("write", ("path", "content"), path=text, content=text),
+        tool("read", ("path",), path=text),
+        tool("merge", ("paths",), paths={"type": "array", "items": text}),
+    ]
+    merged = [one.input["paths"] for one in examples(tools, []) if one.tool == "merge"]
+    assert merged[0] == ["sample.txt", "notes.txt"]
+
+
+def test_names_of_files_in_a_list_get_the_suffix_that_an_error_lists() -> None:
+    (call,) = with_files([Example("merge", {"paths": ["sample.txt", "notes.txt"]})], ["path must end in .csv or .tsv"])
+    assert call.input == {"paths": ["sample.csv", "notes.csv"]}
