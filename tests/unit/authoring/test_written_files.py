@@ -1,4 +1,4 @@
-"""Calls whose results are no texts: compressed data, images."""
+"""Calls with binary results, such as compressed data and images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ended(code: int) -> CommandResult:
     return CommandResult(command="pack a", end="exited", exit_code=code)
 
 
-def test_of_files_that_are_no_texts_the_digests_are_shown() -> None:
+def test_of_binary_files_the_digests_are_shown() -> None:
     assert then_show("pack a", ended(0), {"a.gz": DATA}) == "pack a && sha256sum a.gz"
     assert then_show("pack a", ended(0), {"a.b": "text\n", "c d": "\ufffd"}) == "pack a && sha256sum a.b 'c d'"
     assert then_show("pack a", ended(0), {"a.b": "text\n"}) == "pack a && cat a.b"
@@ -56,7 +56,7 @@ def test_the_digest_of_printed_data_is_shown_with_each_option_on_the_call_alone(
     assert found.of("option")[0] == "count --best sample.txt > output && sha256sum output"
 
 
-def test_a_file_that_is_no_text_is_shown_with_each_option_and_variation_on_the_call_alone(tmp_path: Path) -> None:
+def test_a_binary_file_is_shown_with_each_option_and_variation_on_the_call_alone(tmp_path: Path) -> None:
     def packing(words: list[str], files: dict[str, str]) -> str | None:
         texts = [files[word] for word in words if word in files]
         if not texts or "&&" in words:
