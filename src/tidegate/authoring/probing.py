@@ -45,6 +45,7 @@ MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that are tried at once, and such calls at first
 FEWEST_JOINED, MOST_FAILED = 3, 8  # inputs of one call, and calls that may show nothing new, beside half of all
+MOST_FIT, FEW_FORMS = 24, 2  # inputs of tests that are tried if no other works, and forms of calls
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inputs
@@ -149,6 +150,7 @@ class Prober(Agent):
                 probe.calls += await probe.on_other_inputs(call)
             else:
                 probe.keep(call)
+        await self._try_fit(probe, plan)
         again = [
             *(Try(ways=(line,), wants="prints") for line in probe.stale),
             *(Try(ways=(line,)) for line in probe.failed),
@@ -156,6 +158,22 @@ class Prober(Agent):
         for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
             probe.keep(await probe.tried(one))
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
+
+    async def _try_fit(self, probe: Probe, plan: Iterable[Try]) -> None:
+        """If nothing works on an input, keep a call on an input of tests, of those with most marks."""
+        lines = [line for one in plan for line in one.ways if probe.input_of(line)]
+        if any(probe.input_of(call.line) for call in probe.calls):
+            return
+        forms = dict.fromkeys(line.replace(probe.input_of(line) or "", "{}") for line in lines)
+        kind = next((PurePosixPath(probe.input_of(line) or "").suffix for line in lines), "")
+        rich = sorted((text for _, text in self.cases), key=lambda text: -len({*re.findall(r"\W+", text)}))
+        for (number, text), form in product(enumerate(rich[:MOST_FIT], 1), [*forms][:FEW_FORMS]):
+            name = f"fit{number}{kind}"
+            probe.given, probe.inputs = {**probe.given, name: text}, (*probe.inputs, name)
+            probe.alike.clear()
+            if call := await probe.tried(Try(ways=(form.format(name),), wants="prints")):
+                probe.keep(call)
+                break
 
     def _forms(self, probe: Probe, lines: Sequence[str]) -> list[dict[str, str]]:
         """Return lines with an input of each subcommand, by the kind of that, the kinds in the order of the inputs."""

@@ -22,6 +22,12 @@ _TEST = re.compile(r"(?m)^(?=[ \t]*(?:(?:async )?def test|(?:it|test|describe)\b
 _SUFFIX = re.compile(r"(?<=[\w*\s`'\"(])\.[a-z]{1,8}\b")  # also of a file without another name, such as `.env`
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
+_FORMATS = {  # by their names
+    ".md": "Markdown|CommonMark",
+    ".rst": "reStructuredText",
+    **{f".{name}": name.upper() for name in ("json", "yaml", "toml", "xml", "html", "css", "csv", "sql", "svg", "ini")},
+}
+_HEAD = 800  # characters of a text, which tell what the tool is for
 _SAYS_LITTLE = re.compile(r"\s*\S?\s*|[\s\S]*[\x00-\x08\x0e-\x1a\x7f-\x9f][\s\S]*")  # one character, and controls
 
 
@@ -100,9 +106,15 @@ def _files_in(test: str, files: Mapping[str, str]) -> Iterator[str]:
 
 
 def kinds_named_in(texts: Iterable[str]) -> list[str]:
-    """Return the kinds of files that the texts name, the most frequent first. Links lead to other documents."""
-    named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(_LINK.sub("", text)))
-    return [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
+    """Return the kinds of files that the texts name, the most frequent first: the formats in their first lines, then
+    the suffixes of files. Links lead to other documents.
+    """
+    plain = [_LINK.sub("", text) for text in texts]
+    heads = "\n".join(text[:_HEAD] for text in plain)
+    formats = Counter({kind: len(re.findall(rf"\b(?:{name})\b", heads)) for kind, name in _FORMATS.items()})
+    suffixes = Counter(kind_of(found) for text in plain for found in _SUFFIX.findall(text))
+    named = [kind for found in (+formats, suffixes) for kind, _ in found.most_common() if kind]
+    return [*dict.fromkeys(named)][:MOST_KINDS]
 
 
 def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = (), binary: Sequence[str] = ()) -> tuple[str, ...]:

@@ -220,3 +220,29 @@ def test_an_option_that_shows_something_is_tried_on_texts_about_it_too(tmp_path:
 def test_a_program_that_lacks_a_module_of_perl_has_crashed() -> None:
     told = "Can't locate File/Next.pm in @INC (you may need to install it)\nBEGIN failed--compilation aborted.\n"
     assert crashed(CommandResult(command="ack", end="exited", exit_code=2, stderr=told))
+
+
+def test_if_no_sample_works_inputs_of_tests_are_tried_those_with_most_marks_first(tmp_path: Path) -> None:
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        texts = [files[word] for word in words if word in files]
+        return f"{len(texts[0])}\n" if texts and texts[0].startswith("[metadata]") else None
+
+    plans = {"plan": tuple(Try(ways=(f"count {name}",), wants="prints") for name in ("a.ini", "b.ini", "c.md"))}
+    given = (
+        ("case1", "no\n"),
+        ("case2", "[metadata]\nname = a\nof: (b)\n"),
+        ("case3", "[other]\n- a; b, {c} / d | (e) = f: <g>\n"),
+    )
+    session = FakeSession(strict, tmp_path)
+    asyncio.run(Prober(plans=plans, inputs=("a.ini", "b.ini", "c.md"), cases=given).run(cast("Session", session)))
+    assert '"count fit2.ini"' in session.events[0].text
+
+
+def test_inputs_of_tests_stay_in_their_place_where_a_sample_works(tmp_path: Path) -> None:
+    def any_file(words: list[str], files: dict[str, str]) -> str | None:
+        return "".join(f"{files[word]}!" for word in words if word in files) or None
+
+    plans = {"plan": (Try(ways=("count a.ini",), wants="prints"),)}
+    session = FakeSession(any_file, tmp_path)
+    asyncio.run(Prober(plans=plans, inputs=("a.ini",), cases=(("case1", "x\n"),)).run(cast("Session", session)))
+    assert "fit1.ini" not in session.events[0].text
