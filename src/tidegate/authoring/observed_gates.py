@@ -71,7 +71,11 @@ _RELATIVE = re.compile(
     r"|\b(?:today|yesterday|tomorrow|just now)\b"
     r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
 )
-_PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")
+_OF_MACHINE = r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b"
+_PLACE = re.compile(rf"{_OF_MACHINE}[^\s'\":,;)\]]*")
+_OF_SCRIPT = re.compile(  # where a shell sees an error in the tool: any edit of the tool moves it
+    rf"{_OF_MACHINE}[^\s'\":,;)\]]*/[\w-]+: (?:line )?\d+(?=:)"
+)
 _MEASURED = re.compile(
     r"\d+(?:[.,]\d+)+|\d+(?= ?%| ?(?:(?:\w+ ?)?(?:/|per|a) ?)?(?:[mnuµ]?s|sec(?:ond)?s?|minutes?|hours?|[kMG]?i?B)\b)"
 )
@@ -296,7 +300,7 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
         text = _NUMBERED.sub(lambda found: _ANY if found[1] is None else found[1] + _DIGITS, text)
     elif _OF_VERSION.search(text):
         text = VERSION.sub(lambda found: found[0] if found[0] in given else _ANY, text)
-    for way in (_RELATIVE, _PLACE):
+    for way in (_RELATIVE, _OF_SCRIPT, _PLACE):
         text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for fact in facts:
         text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", _ANY, text) if fact not in given else text

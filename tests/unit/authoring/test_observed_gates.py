@@ -17,6 +17,7 @@ from tidegate.authoring.observed_gates import (
     distinct,
     file_gates,
     help_gates,
+    lasting,
     listed,
     refused_gate,
     result_gate,
@@ -293,3 +294,10 @@ def test_a_row_of_a_million_digits_is_read_in_time() -> None:
     """The time that a pattern takes for such a row grew with its square: minutes, in which nothing could stop it."""
     ran = CommandResult(command="bc", end="exited", exit_code=1, stdout=f"{'7' * 1_000_000}\nerror: too large\n")
     assert complaint(ran) == "exit 1, error: too large"
+
+
+def test_where_a_shell_sees_an_error_in_the_tool_is_not_checked() -> None:
+    tool, data = "/tmp/x/bin/tally: 201: .: no such file", "/tmp/x/sample.py: 3: bad"
+    accepts = re.compile(lasting([f"{tool}\n{data}\n"])).search
+    assert accepts(f"{tool.replace('201', '205')}\n{data}\n")
+    assert not accepts(f"{tool}\n{data.replace(' 3:', ' 4:')}\n")
