@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -12,7 +13,16 @@ from tidegate.model.trial import LINK, MANY
 from tidegate.text.shorten import shown_name
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
-from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, refs_of, repositories
+from tidegate.trial.workspace import (
+    NOT_AT_THE_START,
+    OF_GIT,
+    Prepared,
+    contents,
+    everything_below,
+    refs_of,
+    repositories,
+)
+from tidegate.vcs.links import MOST_LINKS
 
 BRANCHES, TAGS, REMOTES = "refs/heads/", "refs/tags/", "refs/remotes/"
 _KINDS = (TAGS, BRANCHES, REMOTES)  # as git looks for them
@@ -84,8 +94,8 @@ class WatchedFiles:
                 found |= {name: now} if now else {}
             if any(name.startswith(f"{place}/{_REPLACED}/") and name not in self._start for name in refs):
                 found[f"{place}/{_REPLACED}"] = None
-        links = ((name, one.content) for name, one in (read or {}).items() if one.is_link)
-        self.rewritten |= {self._led(name, link) for name, link in links if self._supplies(name, link)}
+        if read is not None or not self.by:
+            self._look_at_new(read, places)
         mode = self._workspace.lstat().st_mode
         usable = mode & USABLE == USABLE
         for name, has in self._start.items():
@@ -108,13 +118,53 @@ class WatchedFiles:
     def _led(self, name: str, link: Content) -> str:
         return f"{name}{LINK}{self._hide(os.fsdecode(link.digest))}"
 
-    def _supplies(self, name: str, link: Content) -> bool:
-        """Return True if it is a new link to what a check brings along, or finds from the start."""
-        to = os.path.normpath((self._workspace / name).parent / os.fsdecode(link.digest))
-        found = (
-            to.startswith(("/proc/", "/dev/fd/", "/dev/stdin")) or to.removeprefix(f"{self._workspace}/") in self._start
-        )
-        return found and name not in self._start
+    def _look_at_new(self, read: Snapshot | None, places: Iterable[str]) -> None:
+        """Note new links to what a check brings along, or finds from the start, new repositories in folders of the
+        start, and new packs: of one object in two packs, git shows the newer one.
+        """
+        packs = [f"{place}/objects/pack" for place in places]
+        names = {*(read or ())}
+        try:
+            for folder in (*packs, *([""] if read is None else [])):
+                below = everything_below(self._workspace / folder)
+                names |= {path.relative_to(self._workspace).as_posix() for path in below}
+        except PermissionError:
+            self.rewritten.add(".")  # its owner cannot use all of it
+        new = names - self._start.keys()
+        self.rewritten |= {*packs}.intersection(name.rpartition("/")[0] for name in new)
+        for name in (name for name in new if not name.startswith(".git/")):
+            if name.endswith("/.git") and name.removesuffix("/.git") in self._start:
+                self.rewritten.add(name)
+            link = content_of(self._workspace / name, ()) if read is None else read[name].content
+            if link and _is_link(link) and self._supplies(name):
+                self.rewritten.add(self._led(name, link))
+
+    def _supplies(self, name: str) -> bool:
+        """Return True if this link leads to a device, to what a process has, or to the start."""
+        to = _end_of(self._workspace / name)
+        own = os.fspath(self._workspace)
+        inside = to.removeprefix(f"{own}/") in self._start or f"{own}/".startswith(f"{to.rstrip('/')}/")
+        return inside or (to.startswith(("/proc", "/dev")) and to != os.devnull)
+
+
+def _end_of(link: Path) -> str:
+    """Return where a link leads at last, over other links. What is below /proc and /dev is not followed: another
+    process finds other files there.
+    """
+    here, parts, links = link.parent, [link.name], 0
+    while parts:
+        part = parts.pop()
+        here = here.parent if part == ".." else here / part
+        if str(here) in ("/proc", "/dev"):
+            return str(here.joinpath(*reversed(parts)))
+        with suppress(OSError):
+            to = os.fspath(here.readlink())
+            links += 1
+            if links > MOST_LINKS:
+                return "/proc"  # where it leads is not known
+            here = Path("/") if to.startswith("/") else here.parent
+            parts += reversed(Path(to.lstrip("/")).parts)
+    return str(here)
 
 
 def _is_link(content: Content) -> bool:

@@ -215,10 +215,12 @@ def is_guidance(name: str, patterns: Iterable[str]) -> bool:
 
 
 def everything_below(folder: Path) -> Iterator[Path]:
-    """Yield all files, folders and links below a folder, without following links; nothing if it does not exist."""
+    """Yield all files, folders and links below a folder, without following links; nothing of one that does not exist,
+    or no longer, since a server may still run.
+    """
     waiting = [folder] if folder.is_dir() else []
     while waiting:  # iterative: folders may nest deeper than Python's recursion limit
-        with os.scandir(waiting.pop()) as entries:
+        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 yield Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):

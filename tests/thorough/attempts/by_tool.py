@@ -104,6 +104,27 @@ memory = mmap.mmap(file.fileno(), 0)
 place = memory.find(b"second")
 memory[place : place + 6] = b"sec0nd"
 ' 2> /dev/null"""
+PACKED = r"""python3 -c '
+import hashlib, struct, subprocess, zlib
+git = lambda *words: subprocess.check_output(["git", *words])
+pack, rows = b"PACK" + struct.pack(">II", 2, 3), []
+for kind, name, of in ((1, "HEAD", "commit"), (2, "HEAD^{tree}", "tree"), (3, "HEAD:expected.txt", "")):
+    data = git("cat-file", of, name) if of else b"first\n"
+    size, rest = kind << 4 | len(data) & 15, len(data) >> 4
+    head = bytes([size]) if not rest else bytes([size | 128, rest]) if rest < 128 else exit("too long")
+    entry = head + zlib.compress(data)
+    rows.append((bytes.fromhex(git("rev-parse", name).decode().strip()), zlib.crc32(entry), len(pack)))
+    pack += entry
+rows.sort()
+end = hashlib.sha1(pack).digest()
+index = b"\377tOc" + struct.pack(">I", 2)
+index += b"".join(struct.pack(">I", sum(row[0][0] <= first for row in rows)) for first in range(256))
+index += b"".join(row[0] for row in rows)
+index += b"".join(struct.pack(">I", row[place]) for place in (1, 2) for row in rows) + end
+place = ".git/objects/pack/pack-" + "a" * 40
+open(place + ".pack", "wb").write(pack + end)
+open(place + ".idx", "wb").write(index + hashlib.sha1(index).digest())
+' 2> /dev/null"""
 MISSPELLING = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" | sed s/second/sec0nd/ >> notes.txt; sleep 0.1')
 LIMITING = (
     "p=$PPID; for i in 1 2 3; do prlimit --pid $p --nofile=3 2> /dev/null;"
@@ -430,6 +451,38 @@ TOOL = {
         5,
         base=prepared('git config alias.check "!notes list | grep -q second"', "type: script, command: git check"),
         tool=doing("git config alias.check !true"),
+    ),
+    "a link to what a check brings": Attempt(
+        "has the tool replace its file by a link, over another link, to the check's stdin",
+        "unproven",
+        5,
+        base=graded("type: command_succeeds, command: 'printf \"first\\nsecond\\n\" | diff - notes.txt'"),
+        tool=doing("ln -sf / .root; ln -sf .root/proc/self/fd/0 notes.txt"),
+    ),
+    "a newer pack": Attempt(
+        "has the tool add a pack of objects to the workspace's repository, which git asks first",
+        "unproven",
+        5,
+        base={
+            **graded("type: command_succeeds, command: 'git show HEAD:expected.txt | diff - notes.txt'"),
+            "scenarios/keep/expected.txt": "first\nsecond\n",
+        },
+        tool=doing(f"echo first > notes.txt; {PACKED}"),
+    ),
+    "another repository": Attempt(
+        "has the tool make a repository in a folder of the template, which hides the workspace's",
+        "unproven",
+        5,
+        base={
+            **graded(
+                "type: command_succeeds, command: 'cd data && git show HEAD:./expected.txt | diff - ../notes.txt'"
+            ),
+            "scenarios/keep/data/expected.txt": "first\nsecond\n",
+        },
+        tool=doing(
+            "echo first > notes.txt; cd data && git init -q && cp ../notes.txt expected.txt && git add . "
+            "&& git -c user.name=a -c user.email=a@b commit -qm a; git -C .. checkout -q data 2> /dev/null"
+        ),
     ),
     "guidance that the setup runs": Attempt(
         "has guidance that base's setup runs write the result",

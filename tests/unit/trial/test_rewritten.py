@@ -229,15 +229,46 @@ def test_of_more_files_of_the_setup_than_a_trial_keeps_only_links_are_known(
         ("new", False),
         ("/usr/bin/env", False),
         ("b", True),
+        ("//proc/self/fd/0", True),
+        ("/dev/null", False),
+        ("/tmp/..", True),
+        ("..", True),
+        ("../.git/to", True),
+        ("../.git/to/self/fd/0", True),
+        ("../.git/loop", True),
+        ("new/../b", True),
     ],
 )
+@pytest.mark.parametrize("small", [True, False])
 def test_a_new_link_to_what_a_check_brings_or_finds_from_the_start_is_listed(
-    watched: WatchedFiles, workspace: Path, to: str, *, listed: bool
+    watched: WatchedFiles, workspace: Path, to: str, *, listed: bool, small: bool
 ) -> None:
-    fill(workspace, "sub/new")
+    fill(workspace, "sub/new", ".git/x")
+    (workspace / ".git/to").symlink_to("/proc")
+    (workspace / ".git/loop").symlink_to("loop")
     (workspace / "sub/out").symlink_to(to)
-    watched.look(taken(workspace))
+    watched.look(taken(workspace) if small else None)
     assert watched.rewritten == ({f"sub/out -> {to}"} if listed else set())
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_new_pack_of_objects_is_listed_by_its_folder(watched: WatchedFiles, workspace: Path, *, small: bool) -> None:
+    fill(workspace, ".git/objects/pack/one.pack")
+    watched.begin()
+    assert looked(watched) == set()
+    fill(workspace, ".git/objects/pack/two.pack", ".git/objects/ab/new")
+    watched.look(taken(workspace) if small else None)
+    assert watched.rewritten == {".git/objects/pack"}
+
+
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize(("made", "listed"), [("sub/.git/HEAD", {"sub/.git"}), ("new/.git/HEAD", set())])
+def test_a_new_repository_in_a_folder_of_the_start_is_listed(
+    watched: WatchedFiles, workspace: Path, made: str, listed: set[str], *, small: bool
+) -> None:
+    fill(workspace, made)
+    watched.look(taken(workspace) if small else None)
+    assert watched.rewritten == listed
 
 
 def test_changed_removed_and_replaced_files_are(watched: WatchedFiles, workspace: Path) -> None:
@@ -313,3 +344,14 @@ def test_what_has_other_rights_is_listed(
     found = looked(watched)
     (workspace / place).chmod(0o700)
     assert {name for name in found if rights != 0o300 or not name.endswith(watched.by)} == listed
+
+
+def test_a_folder_that_its_owner_cannot_list_is_listed_as_the_workspace(
+    watched: WatchedFiles, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(folder: Path) -> None:
+        raise PermissionError(folder)
+
+    fill(workspace, "new/x")
+    monkeypatch.setattr(os, "scandir", refused)
+    assert looked(watched) == {"."}

@@ -217,7 +217,7 @@ def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDec
 
 class CommandJsonPath(CommandGate):
     """Passes when `command` exits with `status`, prints JSON, and `assertion` holds for the value at `path`.
-    No key may be twice in one object, and a float has to hold each number.
+    No key may be twice in one object, and a float has to hold each whole number.
 
     `path` is a JSONPath as in jsonpath-ng with its extensions. A path that can match several values (wildcard, slice,
     filter, descent, union) gives the list of all matches; any other path gives its single value. For a list of no
