@@ -55,6 +55,7 @@ class PlanRow(Value):
     presence: Literal["both", "added", "removed"] = "both"
     own_target: Target | None = None  # head's, where it differs: its tool may be started in another way
     own_texts: Texts | None = None  # head's, where they differ
+    own_template: str | None = None  # head's, where it differs: its guidance may have moved there
     env_of_base: dict[str, str] | None = None  # its `target.env`, for all but head's tool; None: the same one
     no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
 

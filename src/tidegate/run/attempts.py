@@ -386,7 +386,7 @@ class Attempts:
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Trials that start alike share one preparation."""
-        key = (checkout.side, row.presence, row.scenario.template, row.scenario.guidance)
+        key = (checkout.side, row.presence, row.scenario.template, row.own_template, row.scenario.guidance)
         if key not in self._prepared:
             self._prepared[key] = asyncio.ensure_future(self._prepare(row, checkout))
         return await self._prepared[key]
@@ -401,6 +401,7 @@ class Attempts:
             context.suite.guidance,
             self._new_folder(),
             of_base=of_base,
+            moved=row.own_template if checkout.side == "head" else None,
             seconds=min(MOST_SECS, context.deadline - time.monotonic()),
         )
 

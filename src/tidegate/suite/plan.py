@@ -92,8 +92,9 @@ def pull_request_plan(
     `product` has base's definitions as head's files make them: prompts contain files of the repository. `changed`:
     scenarios of which head changes a file. A changed definition is a row of its own, beside base's.
     """
-    of_product = {row.key: row for row in product.rows}
+    of_product, of_head = ({row.key: row for row in plan.rows} for plan in (product, head))
     rows = [_with_product(row, of_product.get(row.key, row), _start(row, product.rows, head.rows)) for row in base.rows]
+    rows = [_with_template(row, of_head.get(row.key, row).scenario.template) for row in rows]
     known = {row.key: row for row in rows}
     taken = {*known, *(row.key for row in head.rows)}
     added = []
@@ -139,6 +140,12 @@ def _with_product(row: PlanRow, product: PlanRow, head: Target) -> PlanRow:
             "own_texts": None if same else texts,
         }
     )
+
+
+def _with_template(row: PlanRow, template: str | None) -> PlanRow:
+    """Return base's row with the template that head's scenario has."""
+    same = template == row.scenario.template
+    return row if same else row.model_copy(update={"own_template": template})
 
 
 def _own_target(base: Target, head: Target) -> Target:

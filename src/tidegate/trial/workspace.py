@@ -94,13 +94,14 @@ def prepare(
     folder: Path,
     *,
     of_base: Prepared | None = None,
+    moved: str | None = None,
     seconds: float = MOST_SECS,
 ) -> Prepared:
     """Create the workspace in `folder`: the template from `definitions`, the guidance files from `side`.
 
     Files of the template that match `guidance` are also taken from the side (github.md, The two sides). If `of_base` is
-    given, base's workspace, all else is a copy of it; its git ignores guidance files that are new. Raises
-    ConfigurationError if the template is gone.
+    given, base's workspace, all else is a copy of it; its git ignores guidance files that are new. `moved`: where the
+    side's scenario has its template, if that is another place. Raises ConfigurationError if the template is gone.
     """
     until = time.monotonic() + seconds
     guidance = scenario.guidance_or(guidance)
@@ -113,7 +114,8 @@ def prepare(
     for name in matching_files(folder, guidance):
         _remove(folder, name)
     if scenario.template is not None:
-        _copy_files(initial_state(side, scenario.template), folder, guidance)
+        place = scenario.template if moved is None or (side / scenario.template).exists() else moved
+        _copy_files(initial_state(side, place), folder, guidance)
     _copy_files(side, folder, guidance)
     entries = tuple(matching_files(folder, guidance))
     if of_base is not None:

@@ -308,6 +308,16 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
             "scenarios/begin/readme": "x\n",
         },
     ),
+    "a moved template with guidance": (
+        {**SEEDED, "AGENTS.md": "", "scenarios/state/AGENTS.md": AGENTS_MD},
+        {
+            "scenarios/keep.yaml": IN_TEMPLATE.replace("state", "begin"),
+            "scenarios/state/readme": None,
+            "scenarios/state/AGENTS.md": None,
+            "scenarios/begin/readme": "x\n",
+            "scenarios/begin/AGENTS.md": AGENTS_MD,
+        },
+    ),
     "guidance in the template": (
         {**SEEDED, "scenarios/state/CLAUDE.md": "x\n"},
         {"scenarios/state/CLAUDE.md": "y\n"},
