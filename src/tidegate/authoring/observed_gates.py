@@ -314,6 +314,9 @@ def whole(texts: Sequence[str]) -> str:
         same = [row.strip() for row in rows[0] if tells(row.strip()) and all(row in one for one in rows)]
         return "(?s)" + ".*".join(map(_literal, same[:3])) if same else ""
     lines = [one[0] if len({*one}) == 1 else _ANY for one in zip(*rows, strict=True)]
+    if _ANY in lines and len({(*sorted(one),) for one in rows}) == 1:  # in the order in which a folder has its files
+        first, last = lines.index(_ANY), len(lines) - lines[::-1].index(_ANY)
+        lines[first:last] = [_ANY] * (last - first)
     if any(len({*one}) > 1 for one in zip(*rows, strict=True)):  # rates and the like may be equal by chance
         lines = [_MEASURED.sub(_ANY, line) for line in lines]
     shown = [_literal(line) for line in lines]

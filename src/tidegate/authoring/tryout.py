@@ -91,8 +91,10 @@ class Tryout:
         async with runner_of(work, self.options) as runner:
             return runner.build_errors.get(self.side.side)
 
-    async def run(self, suite: Suite, trials: int) -> dict[str, list[TriedTrial]]:
-        """Run each scenario so many times, without building, and return what was seen, by scenario."""
+    async def run(self, suite: Suite, trials: int, *, on_disk: bool = False) -> dict[str, list[TriedTrial]]:
+        """Run each scenario so many times, without building, and return what was seen, by scenario. `on_disk`: also
+        with small workspaces, which are in memory otherwise.
+        """
         work = self._job(suite.model_copy(update={"build": ()}), self.scratch / f"round{next(self.rounds)}")
         work.scratch.mkdir(exist_ok=True)
         (side,) = work.sides
@@ -102,6 +104,7 @@ class Tryout:
             for index in range(trials)
         ]
         async with runner_of(work, self.options) as runner:
+            runner.attempts.memory = None if on_disk else runner.attempts.memory
             side.store.begin_run(run_of(work, side, (), 0, 0, runner))
             results = await runner.run(specs)
         seen: dict[str, list[TriedTrial]] = {}

@@ -21,6 +21,7 @@ from tidegate.authoring.observed_gates import (
     listed,
     refused_gate,
     result_gate,
+    whole,
 )
 from tidegate.model.event import CommandResult
 
@@ -294,6 +295,12 @@ def test_a_row_of_a_million_digits_is_read_in_time() -> None:
     """The time that a pattern takes for such a row grew with its square: minutes, in which nothing could stop it."""
     ran = CommandResult(command="bc", end="exited", exit_code=1, stdout=f"{'7' * 1_000_000}\nerror: too large\n")
     assert complaint(ran) == "exit 1, error: too large"
+
+
+def test_rows_in_another_order_are_not_checked_and_those_around_them_are() -> None:
+    pattern = whole(["two files\na\nb\nc\nin all: 2", "two files\nc\nb\na\nin all: 2"])
+    assert pattern == r"\Atwo files\n.*\n.*\n.*\nin all: 2\Z"
+    assert whole(["size 1\nb\nc", "size 2\nb\nc"]) == r"\A.*\nb\nc\Z"
 
 
 def test_where_a_shell_sees_an_error_in_the_tool_is_not_checked() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from tidegate.authoring.examples import Candidate, Plan
-from tidegate.authoring.first_suite import _files, _filled
+from tidegate.authoring.first_suite import _files, _filled, _observed
 from tidegate.authoring.found import Call, Found
 from tidegate.authoring.tool import Tool
+from tidegate.authoring.tryout import Tryout
 from tidegate.cli.init import _rows, _scenarios
+from tidegate.model.suite import Suite
 
 
 def test_the_files_of_a_template_are_told_in_one_row() -> None:
@@ -54,3 +58,17 @@ def test_an_option_is_kept_where_it_changes_most() -> None:
     plans = [Plan(Candidate(name, "", ()), ()) for name in ("examples", "main_use")]
     filled = _filled(plans, {"examples": found("word", 1), "main_use": found("file", 9)}, 20)
     assert [line for one in filled for line in one.more if "--all" in line] == ["t --all file"]
+
+
+def test_what_is_proposed_was_seen_in_memory_and_on_the_disk_where_folders_have_another_order(tmp_path: Path) -> None:
+    ran = list[tuple[int, bool]]()
+
+    class Here:
+        folder = tmp_path
+
+        async def run(self, suite: Suite, trials: int, *, on_disk: bool = False) -> dict[str, Any]:
+            ran.append((trials, on_disk))
+            return {}
+
+    assert asyncio.run(_observed(cast("Tryout", Here()), Tool(binary="count"), [])) == []
+    assert ran == [(1, False), (1, True)]
