@@ -12,6 +12,7 @@ from pathlib import Path
 from tidegate.model.trial import LINK, MANY
 from tidegate.text.shorten import shown_name
 from tidegate.trial.safe_files import Content, content_of
+from tidegate.trial.sandbox.file_jail import SHARED_MEMORY
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import (
     NOT_AT_THE_START,
@@ -128,8 +129,8 @@ class WatchedFiles:
             for folder in (*packs, *([""] if read is None else [])):
                 below = everything_below(self._workspace / folder)
                 names |= {path.relative_to(self._workspace).as_posix() for path in below}
-        except PermissionError:
-            self.rewritten.add(".")  # its owner cannot use all of it
+        except OSError:
+            self.rewritten.add(".")  # not all of it can be read: its rights refuse that, or paths are too long
         new = names - self._start.keys()
         self.rewritten |= {*packs}.intersection(name.rpartition("/")[0] for name in new)
         for name in (name for name in new if not name.startswith(".git/")):
@@ -144,7 +145,8 @@ class WatchedFiles:
         to = _end_of(self._workspace / name)
         own = os.fspath(self._workspace)
         inside = to.removeprefix(f"{own}/") in self._start or f"{own}/".startswith(f"{to.rstrip('/')}/")
-        return inside or (to.startswith(("/proc", "/dev")) and to != os.devnull)
+        is_device = to.startswith(("/proc", "/dev")) and not to.startswith(f"{SHARED_MEMORY}/")
+        return inside or (is_device and to != os.devnull)
 
 
 def _end_of(link: Path) -> str:
@@ -155,7 +157,7 @@ def _end_of(link: Path) -> str:
     while parts:
         part = parts.pop()
         here = here.parent if part == ".." else here / part
-        if str(here) in ("/proc", "/dev"):
+        if str(here) == "/proc" or (str(here.parent) == "/dev" and str(here) != SHARED_MEMORY):
             return str(here.joinpath(*reversed(parts)))
         with suppress(OSError):
             to = os.fspath(here.readlink())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -237,6 +239,9 @@ def test_of_more_files_of_the_setup_than_a_trial_keeps_only_links_are_known(
         ("../.git/to/self/fd/0", True),
         ("../.git/loop", True),
         ("new/../b", True),
+        ("/dev/shm/tidegate-x", False),
+        ("/dev/shm", True),
+        ("/dev", True),
     ],
 )
 @pytest.mark.parametrize("small", [True, False])
@@ -346,12 +351,25 @@ def test_what_has_other_rights_is_listed(
     assert {name for name in found if rights != 0o300 or not name.endswith(watched.by)} == listed
 
 
-def test_a_folder_that_its_owner_cannot_list_is_listed_as_the_workspace(
-    watched: WatchedFiles, workspace: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [PermissionError(), OSError(errno.ENAMETOOLONG, "")])
+def test_a_folder_that_cannot_be_read_is_listed_as_the_workspace(
+    watched: WatchedFiles, workspace: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
     def refused(folder: Path) -> None:
-        raise PermissionError(folder)
+        raise error
 
     fill(workspace, "new/x")
     monkeypatch.setattr(os, "scandir", refused)
     assert looked(watched) == {"."}
+
+
+def test_a_workspace_in_memory_is_no_device(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        workspace = fill(Path(folder, "workspace"), "a", "new")
+        (workspace / "link").symlink_to("new")
+        (workspace / "same").symlink_to(workspace / "new")
+        (workspace / "bad").symlink_to(workspace / "over")
+        (workspace / "over").symlink_to("/proc/self/fd/0")
+        watched = WatchedFiles(Prepared(fill(tmp_path / "start", "a"), ()), workspace)
+        watched.look()
+        assert {name.partition(" ")[0] for name in watched.rewritten} == {"bad", "over"}
