@@ -164,14 +164,14 @@ class Prober(Agent):
         lines = [line for one in plan for line in one.ways if probe.input_of(line)]
         if any(probe.input_of(call.line) for call in probe.calls):
             return
-        forms = dict.fromkeys(line.replace(probe.input_of(line) or "", "{}") for line in lines)
+        forms = dict.fromkeys(line.replace(probe.input_of(line) or "", "\0") for line in lines)
         kind = next((PurePosixPath(probe.input_of(line) or "").suffix for line in lines), "")
         rich = sorted((text for _, text in self.cases), key=lambda text: -len({*re.findall(r"\W+", text)}))
         for (number, text), form in product(enumerate(rich[:MOST_FIT], 1), [*forms][:FEW_FORMS]):
             name = f"fit{number}{kind}"
             probe.given, probe.inputs = {**probe.given, name: text}, (*probe.inputs, name)
             probe.alike.clear()
-            if call := await probe.tried(Try(ways=(form.format(name),), wants="prints")):
+            if call := await probe.tried(Try(ways=(form.replace("\0", name),), wants="prints")):
                 probe.keep(call)
                 break
 

@@ -238,6 +238,17 @@ def test_if_no_sample_works_inputs_of_tests_are_tried_those_with_most_marks_firs
     assert '"count fit2.ini"' in session.events[0].text
 
 
+def test_a_line_with_braces_is_tried_on_inputs_of_tests(tmp_path: Path) -> None:
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        texts = [files[word] for word in words if word in files]
+        return "1\n" if texts and texts[0] == "right\n" else None
+
+    plans = {"plan": (Try(ways=("count '{print $1}' a.ini",), wants="prints"),)}
+    session = FakeSession(strict, tmp_path)
+    asyncio.run(Prober(plans=plans, inputs=("a.ini",), cases=(("case1", "right\n"),)).run(cast("Session", session)))
+    assert "count '{print $1}' fit1.ini" in session.events[0].text
+
+
 def test_inputs_of_tests_stay_in_their_place_where_a_sample_works(tmp_path: Path) -> None:
     def any_file(words: list[str], files: dict[str, str]) -> str | None:
         return "".join(f"{files[word]}!" for word in words if word in files) or None
