@@ -15,11 +15,11 @@ _MOST = r"limit|max|top|size|per_?page"  # names of parameters
 RICH = "  Grüße, 影: banana\n\n- apple \n"
 PROSE = r"content|text|body|message|note|desc"  # names of parameters
 OLD = r"old.?(?:str|text|content|value)|^find$|^search.?(?:str|text)"  # a text that is there
-COLUMNS = r"(?:^|_)(?:columns?|fields?|headers)$|^select$|^(?:group|sort|order)_?by$"
+_COLUMNS = r"(?:^|_)(?:columns?|fields?|headers)$|^select$|^(?:group|sort|order)_?by$"
 _CONDITIONS = r"filter|match|where|condition|criteria"  # which all have to be met
 _ROW = {"name": "Ada", "score": 9, "city": "London"}  # in the sample of CSV
 _TEXTS = {  # by the name of a parameter; the last one is for all others
-    COLUMNS: ("name", "score", "city"),  # of the sample of CSV
+    _COLUMNS: ("name", "score", "city"),  # of the sample of CSV
     r"encoding|charset": ("utf-8", "latin-1"),
     r"delim|separator|^sep$": (",", ";"),
     r"quote_?char": ('"', "'"),
@@ -111,12 +111,12 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             inner = schema["items"] or {"type": "string"}
             items = [made_value(name, inner, place) for place in range(turn, turn + 4)]
             again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
-            if re.search(COLUMNS, name, re.I):
+            if re.search(_COLUMNS, name, re.I):
                 return [*dict.fromkeys(items)] if all(isinstance(one, str) for one in items) else None
             return None if None in items else items[:1] if re.search(_CONDITIONS, name, re.I) else items + again
         case "object" if schema.get("properties"):
             known = {key: made_value(key, own, turn) for key, own in schema["properties"].items()}
-            column = next((str(known[key]) for key in known if re.search(COLUMNS, key, re.I)), "")
+            column = next((str(known[key]) for key in known if re.search(_COLUMNS, key, re.I)), "")
             known |= {key: _ROW[column] for key in known if key == "value" and column in _ROW}
             lacking = [key for key in schema.get("required", known) if known.get(key) is None]
             return None if lacking else {key: value for key, value in known.items() if value is not None}

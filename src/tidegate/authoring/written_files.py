@@ -10,7 +10,6 @@ from tidegate.model.event import CommandResult
 
 DATA = re.compile(r"[\0-\x08\x0e-\x1a]")  # never in a text, in any encoding
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
-
 _OWN = re.compile(r"(?i)(?:^|/)\.|cache|\.py[co]$")
 
 

@@ -145,7 +145,7 @@ class WatchedFiles:
         to = _end_of(self._workspace / name)
         own = os.fspath(self._workspace)
         inside = to.removeprefix(f"{own}/") in self._start or f"{own}/".startswith(f"{to.rstrip('/')}/")
-        is_device = to.startswith(("/proc", "/dev")) and not to.startswith(f"{SHARED_MEMORY}/")
+        is_device = f"{to}/".startswith(("/proc/", "/dev/")) and not to.startswith(f"{SHARED_MEMORY}/")
         return inside or (is_device and to != os.devnull)
 
 

@@ -242,6 +242,7 @@ def test_of_more_files_of_the_setup_than_a_trial_keeps_only_links_are_known(
         ("/dev/shm/tidegate-x", False),
         ("/dev/shm", True),
         ("/dev", True),
+        ("/development/x", False),
     ],
 )
 @pytest.mark.parametrize("small", [True, False])
