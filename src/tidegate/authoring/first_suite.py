@@ -69,7 +69,7 @@ class _Probed:
 
 
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
-    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
+    """Build the last commit, observe two trials of each candidate, and keep the checks that pass in three more."""
     slowness()  # before the build
     async with tryout.tryout(root, options) as here:
         failure = await _build(here, tool)
