@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from tidegate.decide.surface.parts import command_of, commands
@@ -45,6 +47,22 @@ class Try(Value):
 def with_configuration(line: str, name: str, text: str) -> str:
     """Return the line between the making and the removal of this file."""
     return f"cat > {name} <<'END'\n{text}END\n{line}\nstatus=$?; rm {name}; (exit $status)"
+
+
+def with_word(line: str, word: str, own: str) -> tuple[str, ...]:
+    """Return the line with a word before its input, and after it unless that is on stdin."""
+    if f"< {own}" in line:
+        return (line.replace(f"< {own}", f"{word} < {own}", 1),)
+    return line.replace(own, f"{word} {own}", 1), line.replace(own, f"{own} {word}", 1)
+
+
+def keys_of(text: str) -> list[tuple[str, ...]]:
+    """Return the keys of an object in JSON, and of the first objects in it; nothing of another text."""
+    with suppress(ValueError, RecursionError):
+        if isinstance(value := json.loads(text), dict):
+            inner = [(key, *[*one][:1]) for key, one in value.items() if isinstance(one, dict) and one]
+            return [*((key,) for key in value), *inner]
+    return []
 
 
 def by_subcommand(lines: Iterable[str], binary: str, parts: Sequence[Part]) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -21,9 +22,11 @@ from tidegate.authoring.option_calls import (
     Try,
     beyond,
     by_subcommand,
+    keys_of,
     with_configuration,
     with_option,
     with_value,
+    with_word,
     words_of,
 )
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
@@ -50,6 +53,8 @@ MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a varia
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inputs
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
+MOST_KEYS = 8  # of an input, as words of a call
+_QUERIES = (("", "."), (".", "."), ("$.", "."), ("/", "/"))  # how a query names a key: its start, and what joins two
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 24  # lines that get a second option: the next one, and others
 _UNKNOWN = Part(kind="option", name="--no-such-option")
@@ -86,6 +91,7 @@ class Prober(Agent):
         probe.allow(TRIES_SHARE)
         await self._try_plan(probe, plan)
         tried = probe.found().of("call")
+        await self._try_keys(probe, tried)
         probe.allow(JOINED_SHARE)
         await self._try_joined(probe, tried)
         probe.allow(MAIN_SHARE)
@@ -185,6 +191,25 @@ class Prober(Agent):
             order = dict.fromkeys(kind for kind in (*kinds, *forms) if kind in forms)
             found += [{kind: forms[kind] for kind in order}] if forms else []
         return found
+
+    async def _try_keys(self, probe: Probe, lines: Sequence[str]) -> None:
+        """Keep a line of each subcommand with keys of its input as words, as in queries, if they show something."""
+        found = [forms[".json"] for forms in self._forms(probe, lines) if ".json" in forms]
+        for line in (line for line in found if line not in probe.plain):
+            own, whole = probe.input_of(line) or "", probe.printed[line]
+            keys = keys_of(probe.files.get(own, ""))
+            for sign, join in _QUERIES if keys else ():
+                words = [shlex.quote(sign + join.join(key)) for key in (*keys[:MOST_KEYS], keys[-1])]
+                ways = with_word(line, words[0], own)
+                first = await probe.tried(Try(ways=ways, wants="prints"), base=line)
+                if first is None or len(probe.printed.get(first.line, whole)) > len(whole) / 2:
+                    continue
+                place = ways.index(first.line)
+                more = [with_word(line, word, own)[place] for word in (*words[1:], " ".join(words[:2]))]
+                others = [await probe.tried(Try(ways=(way,), wants="prints"), base=line) for way in more]
+                shown = [call for call in (first, *others) if call is not None and call.kind == "option"]
+                probe.calls += [call.model_copy(update={"kind": "call"}) for call in shown]
+                break
 
     async def _try_joined(self, probe: Probe, lines: Sequence[str]) -> None:
         """Keep lines of each subcommand with many inputs of tests at once, since a slow tool has no time for each:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -11,12 +12,25 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.mcp_files import local
-from tidegate.authoring.server_values import FILES, LACKING, OLD, PROSE, RICH, made_value, schema_of, shown_values
+from tidegate.authoring.server_tools import READS, REMOVES, WORD, WRITES, is_risky, order_of, rank_of, shared_names
+from tidegate.authoring.server_values import (
+    FILES,
+    LACKING,
+    OLD,
+    PROSE,
+    RICH,
+    listed_values,
+    made_value,
+    schema_of,
+    shown_values,
+)
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 60, 3, 10  # in all, of a tool, and of all tools if these are few
+MOST_SHOWN = 6  # calls of a tool that documents and tests show
 MOST_READERS = 3  # after a call that changes something
-MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter, odd ones; values of a parameter
+MOST_OPTIONS, MOST_ODD = 120, 40  # calls with one more parameter, and odd ones
+MOST_VALUES, MOST_LISTED = 6, 15  # of a parameter, and of a required one
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
@@ -29,16 +43,6 @@ _ODD = ("", "a(b", RICH, "long text, " * 20)
 _FOLDERS = ("new/inner", "inner/..")  # of files
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
-_CREATING = "create write add new insert make save store set put init register import plan planning start submit post"
-_READING = "read get list search find show view describe count query"
-_REMOVING = "delete remove clear drop reset close undo unset unlink unmerge forget erase discard detach purge"
-_VERBS = {
-    **dict.fromkeys(_CREATING.split(), _WRITES),
-    **dict.fromkeys(_READING.split(), _READS),
-    **dict.fromkeys(_REMOVING.split(), _REMOVES),
-}
 
 
 class Example(NamedTuple):
@@ -74,7 +78,7 @@ def examples(
     shown: Sequence[dict[str, Any]],
     answers: Sequence[str] = (),
     missing: Collection[Missing] = (),
-    refused: Container[str] = (),
+    refused: Mapping[str, str] = {},
 ) -> tuple[Example, ...]:
     """Return calls of each tool: with an input among the `shown` objects, or in its schema, and of its types.
 
@@ -82,10 +86,11 @@ def examples(
     tool writes, those that read follow with the same names, and are called again after the last change. Then come
     calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
     trial: ids that it gives are used. `missing`: names of what tools wrote that it does not know; it may know another.
-    `refused`: keys of calls that failed, which get no more parameters if another one of the tool worked.
+    `refused`: why calls failed, by their keys. They get the parameters that the error names, and no others if another
+    call of the tool worked.
     """
-    ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
-    shared = _shared(ranked)
+    ranked = sorted((tool for tool in tools if not is_risky(tool)), key=order_of)
+    shared = shared_names(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[_Ranked] = []
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call that works
@@ -96,16 +101,18 @@ def examples(
         known = _known_values(tool, written, shared, missing)
         calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
         made = [one._replace(input=_with_old(one.input, written)) for one in calls if one is not None]
-        own = [*documented[:MOST_OF_TOOL], *made]
-        repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
+        own = [*documented[:MOST_SHOWN], *made]
+        repeats = rank_of(tool) == READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
-        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
+        found += [(rank_of(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_SHOWN])])]
         bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
-        written += [one.input for one in own] if _rank(tool) == _WRITES else []
+        written += [one.input for one in own] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    ordered = _in_order([*first, *_others(ranked, found, bases, shared)])
+    others = [*_others(ranked, found, bases, shared)]
+    named = [more for one in (*first, *others) for more in _with_named(one, ranked, refused)]
+    ordered = _in_order([*first, *others, *named])
     unknown = {(one.tool, one.name) for one in missing}
-    return tuple(_with_readers(ordered, {tool.name: _rank(tool) for tool in ranked}, unknown))
+    return tuple(_with_readers(ordered, {tool.name: rank_of(tool) for tool in ranked}, unknown))
 
 
 def _others(
@@ -116,13 +123,41 @@ def _others(
 ) -> Iterator[_Ranked]:
     """Yield calls that write the same again, with one more parameter, with odd values, and with ids of nothing."""
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
-    options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
-    ranks = {tool.name: _rank(tool) for tool in ranked}
-    again = [Example(tool.name, _rewritten(given, shared), "odd") for tool, given in bases if _rank(tool) == _WRITES]
-    more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
+    known = [one for _, _, one in found]
+    optional = Counter(name for tool in ranked for name in parameters(tool)[0].keys() - parameters(tool)[1])
+    common = {name for name, tools in optional.items() if tools > MOST_OF_TOOL}
+    own = (_with_options(tool, given, shared, pool, place, common) for place, (tool, given) in enumerate(bases))
+    options = [pair for calls in own for pair in enumerate(calls)]
+    ranks = {tool.name: rank_of(tool) for tool in ranked}
+    again = [Example(tool.name, _rewritten(given, shared), "odd") for tool, given in bases if rank_of(tool) == WRITES]
+    options.sort(key=lambda pair: (ranks[pair[1].tool] != WRITES, pair[0]))
+    more = [one for _, one in options if one._replace(tries="") not in known]
     reached = {one.tool for _, _, one in found}
     odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
     yield from ((ranks[one.tool], MOST_OF_TOOL, one) for one in (*again, *more[:MOST_OPTIONS], *odd))
+
+
+def _with_named(found: _Ranked, tools: Iterable[Tool], refused: Mapping[str, str]) -> Iterator[_Ranked]:
+    """Yield the call, if it was refused, with the parameters that the error names; and so on with this one's error."""
+    rank, turn, call = found
+    (tool,) = (one for one in tools if one.name == call.tool)
+    while call.tries in ("", "option") and call.key in refused:
+        lacking = [
+            name
+            for name in sorted(parameters(tool)[0].keys() - call.input.keys())
+            if re.search(rf"\b{re.escape(name)}\b", refused[call.key])
+        ]
+        more = {name: _twin(name, call.input) or made_value(name, schema_of(tool, name), 0) for name in lacking}
+        if not more or None in more.values():
+            break
+        call = call._replace(input={**call.input, **more}, tries="option")
+        yield rank, turn, call
+
+
+def _twin(name: str, given: Mapping[str, Any]) -> Any:
+    """Return the list that a parameter is given whose name has another number, as `matrix1` of `matrix2`."""
+    stem = name.rstrip("0123456789")
+    return next((one for key, one in given.items() if isinstance(one, list) and key[:-1] == stem != name), None)
 
 
 def _known_values(
@@ -165,13 +200,20 @@ def _is_word(value: Any) -> bool:
 
 
 def _with_options(
-    tool: Tool, given: dict[str, Any], shared: Container[str], pool: Mapping[str, Any]
+    tool: Tool,
+    given: dict[str, Any],
+    shared: Container[str],
+    pool: Mapping[str, Any],
+    place: int,
+    common: Container[str],
 ) -> Iterator[Example]:
     """Yield a call with all other parameters, in which a range ends after its start, and calls with one more each.
 
-    One that writes something is repeated with another name.
+    Each value that the schema lists for a required parameter gets a call, too. One that writes something is repeated
+    with another name.
 
-    Where no value can be made, as of an id, it is what other calls give (`pool`).
+    Where no value can be made, as of an id, it is what other calls give (`pool`). Of a parameter that many tools have
+    (`common`), each tries one value, by its place.
 
     Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
     """
@@ -181,18 +223,20 @@ def _with_options(
     low = {name: max(1, 3 - place) for place, name in enumerate(name for name in names if _is_whole(made[name]))}
     together = {name: low.get(name, value) for name, value in made.items() if value is not None}
     if len(together) > 1:
-        base = _anew(given, shared, number) if _rank(tool) == _WRITES else given
+        base = _anew(given, shared, number) if rank_of(tool) == WRITES else given
         yield Example(tool.name, {**base, **together}, "option")
-    for name in names:
+    for name in (*sorted(name for name in given.keys() & required if listed_values(schema_of(tool, name))), *names):
         schema = schema_of(tool, name)
-        shown = [one for one in shown_values(schema) if one != schema.get("default")]
-        texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
-        for value in shown[:MOST_VALUES] or _made_values(name, schema) or [*filter(None, [pool.get(name)])]:
+        shown = [one for one in shown_values(schema) if one not in (schema.get("default"), given.get(name))]
+        texts = [key for key in sorted(required - {name}) if shown and _is_text(given.get(key))]
+        values = shown[: MOST_LISTED if name in given else MOST_VALUES] or _made_values(name, schema)
+        values = values or [*filter(None, [pool.get(name)])]
+        for value in [values[place % len(values)]] if values and name in common else values:
             number += 1
             bases = [given]
-            if _rank(tool) == _WRITES:
+            if rank_of(tool) == WRITES:
                 bases.append(_anew(given, shared, number))
-            elif _rank(tool) == _READS and texts:
+            elif rank_of(tool) == READS and texts:
                 bases.append({**given, texts[0]: _ODD[1]})
             different = bases[: 1 if bases[-1] == given else None]
             yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
@@ -233,13 +277,13 @@ def _odd(tools: Sequence[Tool], found: Iterable[tuple[int, int, Example]], share
     first = {one.tool: one.input for _, _, one in reversed([*found])}
     calls = list[tuple[int, bool, Example]]()
     for tool in tools:
-        rank, given = _rank(tool), first.get(tool.name, {})
+        rank, given = rank_of(tool), first.get(tool.name, {})
         for key, value in given.items():
-            odd = [] if rank == _WRITES and len(_leaves(value)) < 2 else _nothing(key, value)
-            edges = [] if rank == _REMOVES or value in shown_values(schema_of(tool, key)) else _edges(value)
+            odd = [] if rank == WRITES and len(_leaves(value)) < 2 else _nothing(key, value)
+            edges = [] if rank == REMOVES or value in shown_values(schema_of(tool, key)) else _edges(value)
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
-                base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
+                base = _anew(given, shared, 20 + len(calls)) if rank == WRITES else given
                 calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, "odd")))
     return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
 
@@ -303,15 +347,15 @@ def _in_order(found: Iterable[_Ranked]) -> list[Example]:
     """
     turns = sorted(found, key=lambda one: one[1])
     removing: dict[str, list[Example]] = {}
-    for one in (one for rank, _, one in turns if rank == _REMOVES):
+    for one in (one for rank, _, one in turns if rank == REMOVES):
         removing.setdefault(one.tool, []).append(one)
-    others = [one for rank, _, one in turns if rank != _REMOVES]
-    writing = [one for rank, turn, one in turns if rank == _WRITES and turn == 0]
+    others = [one for rank, _, one in turns if rank != REMOVES]
+    writing = [one for rank, turn, one in turns if rank == WRITES and turn == 0]
     parts_first = sorted(removing.values(), key=lambda own: -len(_leaves(own[0].input)))
     removed = [one for own in parts_first for one in (*writing, *own)]
     if not writing:
         return [*others, *removed]
-    reading = [one for rank, turn, one in turns if rank == _READS and turn < 2]
+    reading = [one for rank, turn, one in turns if rank == READS and turn < 2]
     reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
     return [*(one for one in reading if not one.input), *others, *reading, *removed, *(reading if removing else ())]
 
@@ -330,39 +374,17 @@ def _with_readers(
 
     `unknown`: tools, each with a name by which it does not find what others write.
     """
-    reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == _READS and not call.tries}.values()
-    writes = _WRITES in ranks.values()
+    reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == READS and not call.tries}.values()
+    writes = WRITES in ranks.values()
     for call, following in zip_longest(calls, calls[1:]):
         yield call
-        if ranks[call.tool] == _READS or call.tries == "unknown" or (call.tries and not writes):
+        if ranks[call.tool] == READS or call.tries == "unknown" or (call.tries and not writes):
             continue
         about = sorted(reading, key=lambda one: (-len(one.input.keys() & call.input.keys()), len(one.input)))
         for one in about[: 1 if call.tries else MOST_READERS]:
             keys = [key for key in one.input.keys() & call.input.keys() if (one.tool, key) not in unknown]
             reader = one._replace(input={**one.input, **{key: call.input[key] for key in keys}}, tries=call.tries)
             yield from [reader] if reader not in (call, following) else []
-
-
-def _rank(tool: Tool) -> int:
-    """Return if the tool creates, reads, changes or removes something, by the first verb in its name. One that needs no
-    input reads.
-    """
-    verbs = (_VERBS[word.lower()] for word in _WORD.findall(tool.name) if word.lower() in _VERBS)
-    reads = tool.hints.get("readOnlyHint") is True or not parameters(tool)[1]
-    return next(verbs, _READS if reads else _CHANGES)
-
-
-def _order(tool: Tool) -> tuple[int, int]:
-    """Return the place of the tool among others: what is created first needs the least."""
-    rank = _rank(tool)
-    return rank, len(parameters(tool)[1]) if rank == _WRITES else 0
-
-
-def _shared(tools: Sequence[Tool]) -> frozenset[str]:
-    """Return parameters that name what one tool writes and another one reads or removes."""
-    written = {name for tool in tools if _rank(tool) == _WRITES for name in parameters(tool)[1]}
-    used = {name for tool in tools if _rank(tool) in (_READS, _REMOVES) for name in parameters(tool)[0]}
-    return frozenset(written & used)
 
 
 def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example, ...]:
@@ -395,11 +417,6 @@ def _with_name(value: Any, named: Callable[[str], str]) -> Any:
     return named(value) if isinstance(value, str) and _FILE.fullmatch(value) else value
 
 
-def is_risky(tool: Tool) -> bool:
-    """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
-    return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
-
-
 def _made_call(
     tool: Tool, turn: int, shared: Container[str], answers: Sequence[str], written: Mapping[str, Sequence[Any]]
 ) -> Example | None:
@@ -411,9 +428,9 @@ def _made_call(
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = schema_of(tool, name)
-        shown = list(written.get(name, ())) if _rank(tool) != _WRITES else []
+        shown = list(written.get(name, ())) if rank_of(tool) != WRITES else []
         shown = shown or shown_values(schema)
-        variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
+        variant = turn % 2 if name in shared else 2 * turn + place + rank_of(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
@@ -434,7 +451,7 @@ def _most_values(tool: Tool) -> int:
 def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]) -> Any:
     """Return a value that all trials' answers give to this name, or as an id; None without one that is not ours."""
     several = schema.get("type") == "array"
-    words = r"[\W_]?".join(map(re.escape, _WORD.findall(name.removesuffix("s") if several else name) or [name]))
+    words = r"[\W_]?".join(map(re.escape, WORD.findall(name.removesuffix("s") if several else name) or [name]))
     for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
         pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
         found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers]

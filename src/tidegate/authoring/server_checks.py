@@ -11,6 +11,7 @@ from typing import Any
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.observed_gates import lasting
 from tidegate.authoring.server_calls import Example
+from tidegate.authoring.server_values import listed_values, schema_of
 from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.agent import LIST, Tool
 from tidegate.text.noise import VOLATILE
@@ -43,7 +44,7 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
 
 def tells_time(tool: Tool, given: Mapping[str, Any]) -> bool:
     """Return True if the answer is likely to depend on the time: the tool tells it, or is not given one it takes."""
-    left = [name for name in parameters(tool)[0] if not given.get(name)]
+    left = [name for name in parameters(tool)[0] if not given.get(name) and not listed_values(schema_of(tool, name))]
     return _OF_NOW.search(f"{tool.name} {tool.description or ''}".replace("_", " ")) is not None or any(
         map(_TAKES_TIME.search, left)
     )

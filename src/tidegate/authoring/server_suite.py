@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +16,11 @@ from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, samples_of, step, with_files
+from tidegate.authoring.server_calls import Example, Missing, examples, samples_of, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
-from tidegate.authoring.server_values import LACKING, SQL, with_definitions
+from tidegate.authoring.server_folders import folders_named, moved, unlinked, with_build, with_lacking, with_own_folders
+from tidegate.authoring.server_tools import is_risky
+from tidegate.authoring.server_values import LACKING, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -42,12 +42,6 @@ _STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run
 _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
-_READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")
-_NO_FOLDER = re.compile(
-    r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/(home|workspace)/([\w ./-]+)/[^/'\"\n]+['\"]"
-)
-_DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
-_MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
 _BESIDE = ("Inner Folder/Other.txt", "inner/.hidden.txt", ".hidden.txt")  # files beside the samples
 MOST_MOVED = 3
@@ -114,7 +108,7 @@ class _Draft:
     @property
     def template(self) -> dict[str, bytes]:
         """The files of the workspace."""
-        names = enumerate(workspace_files(self.samples, self.calls, _folders_named(self.server)))
+        names = enumerate(workspace_files(self.samples, self.calls, folders_named(self.server)))
         made = {name: sample(name, place).encode() for place, name in names}
         return _in_template(self.server, {**made, **self.inputs})
 
@@ -143,7 +137,8 @@ async def server_suite(here: Tryout, where: str, server: Server, program: tuple[
     mcp, tools = found
     folder = here.folder / where
     documents, tests = sorted(folder.glob("README*")), find_test_code(folder)[:MOST_TESTS]
-    objects = shown_objects(map(text, documents), map(text, tests))
+    described = [f"```\n{tool.name}({line})\n```\n" for tool in tools for line in (tool.description or "").splitlines()]
+    objects = shown_objects([*map(text, documents), *described], map(text, tests))
     began = _Draft(server, mcp, examples(tools, objects), inputs=start_files(folder, mcp), program=program)
     tried, seen = await _tried(here, began, tools, objects)
     checks = [*surface_checks(tools)]
@@ -199,7 +194,7 @@ async def _startable(
     """
     found = await _started(here, where, server)
     if isinstance(found, str) and "exit 0" in found and (command := unlinked(server, here.folder)):
-        server = _with_build(here, server, command)
+        server = with_build(here.folder, server, command)
         found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
         why = [found] if isinstance(found, str) else []
@@ -207,72 +202,20 @@ async def _startable(
         if linked == server:
             break
         server, found = linked, await _started(here, where, linked)
+    if isinstance(found, str) and "exit 1" in found:
+        linked = with_own_folders(here.folder, where, server, "\n".join(map(text, sources(here.folder / where))))
+        server, found = (linked, await _started(here, where, linked)) if linked != server else (server, found)
     if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)
     return server, found
 
 
-def moved(reason: str, root: Path) -> str | None:
-    """Return the command that links the file, which a server cannot write in its build, to the current folder.
-
-    None if the reason names no such file, or one that is not below `root`: the server has written the reason. The link
-    is the same in each environment of Python.
-    """
-    found = _READ_ONLY.search(reason)
-    if found is None or ".." in found[1]:
-        return None
-    _, own, below = found[1].partition("/.tidegate/")
-    if not own and (not Path(found[1]).is_relative_to(root) or Path(found[1], found[2]).exists()):
-        return None
-    at = f".tidegate/{below}" if own else os.path.relpath(found[1], root)
-    folder, pattern = (re.sub(r"python3\.\d+", "python3*", one) for one in (shlex.quote(at), at))
-    places = root.glob(pattern) if own else [root / at]
-    if not all(place.resolve().is_relative_to(root.resolve()) for place in places):
-        return None
-    return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
-
-
 def _moved(here: Tryout, server: Server, reasons: Iterable[str]) -> Server:
     """Return the server with a build that links the files which these reasons name to the current folder."""
     for command in (moved(reason, here.folder) for reason in reasons):
-        server = _with_build(here, server, command) if command else server
+        server = with_build(here.folder, server, command) if command else server
     return server
-
-
-def _with_build(here: Tryout, server: Server, command: str) -> Server:
-    """Return the server with this last command of its build, and run it."""
-    if command in server.build:
-        return server
-    subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
-    return server._replace(build=(*server.build, command))
-
-
-def unlinked(server: Server, root: Path) -> str | None:
-    """Return the command that puts a script in place of a link to a program of node; None if it is none.
-
-    A program that compares its own URL with the path that it was started by does nothing when a link starts it.
-    """
-    link = next(
-        (root / place / server.binary for place in server.path if (root / place / server.binary).is_symlink()), None
-    )
-    if link is None or link.resolve().suffix not in (".js", ".mjs", ".cjs"):
-        return None
-    name = shlex.quote(link.relative_to(root).as_posix())
-    script = '#!/bin/sh\\nexec node "%s" "$@"\\n'
-    return f"f=$(readlink -f {name}) && rm {name} && printf '{script}' \"$f\" > {name} && chmod +x {name}"
-
-
-def with_lacking(server: Server, errors: Iterable[str]) -> Server:
-    """Return the server with a setup that makes what these errors lack: folders of its home and of the workspace, and
-    databases of SQLite that its variables name.
-    """
-    told = [error for error in errors if LACKING.search(error)]
-    folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found[1]]
-    files = [value for _, value in server.env if _DATABASE.fullmatch(value) and any(value in error for error in told)]
-    setup = [f'mkdir -p "{"$HOME/" if of == "home" else ""}{folder}"' for of, folder in folders]
-    setup += [f"python3 -c {shlex.quote(_MAKE_DATABASE)} {file}" for file in files]
-    return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 
 
 def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, str]) -> str:
@@ -292,13 +235,8 @@ def _with_values(server: Server, shown: Mapping[str, str]) -> Server:
     """Return the server with these variables, unless it has them; a folder that is named like its variable is made."""
     values = {**shown, **dict(server.env)}
     server = server._replace(env=tuple(values.items()))
-    made = _folders_named(server)
+    made = folders_named(server)
     return server._replace(setup=server.setup or ((f"mkdir -p {shlex.join(made)}",) if made else ()))
-
-
-def _folders_named(server: Server) -> list[str]:
-    """Return the folders that the server's variables name, each named like its variable."""
-    return [value for name, value in server.env if value == name.lower()]
 
 
 async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer, tuple[Tool, ...]] | str:
@@ -380,9 +318,9 @@ class _Seen(NamedTuple):
         return [call for call, pair in self.pairs if pair[0].status == "ok"]
 
     @property
-    def refused(self) -> set[str]:
-        """The keys of calls that were refused in each trial."""
-        return {call.key for call, pair in self.pairs if pair[0].status != "ok"}
+    def refused(self) -> dict[str, str]:
+        """Why calls were refused in each trial, by their keys."""
+        return {call.key: pair[0].output for call, pair in self.pairs if pair[0].status != "ok"}
 
     @property
     def missing(self) -> list[Missing]:

@@ -88,19 +88,30 @@ def schema_of(tool: Tool, name: str) -> dict[str, Any]:
 
 def shown_values(schema: dict[str, Any]) -> list[Any]:
     """Return the values that a parameter's schema names."""
-    shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+    shown = [schema[key] for key in ("default", "example") if key in schema]
     if schema.get("type") == "string":
         described = str(schema.get("description", ""))
         languages = {r"\bSQL\b": SQL, r"(?i)\bJSON ?Path\b": JSON_PATHS}
         in_one = next((texts for language, texts in languages.items() if re.search(language, described)), ())
         shown += _SHOWN.findall(described) or in_one
-    return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
+    examples = schema.get("examples")
+    return shown + (examples if isinstance(examples, list) else []) + listed_values(schema)
+
+
+def listed_values(schema: dict[str, Any]) -> list[Any]:
+    """Return all values that a parameter may have, if its schema lists them; of a list, the value with all of them."""
+    if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+        return [*filter(None, [listed_values(schema["items"])])]
+    inner = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or () if isinstance(one, dict)]
+    const = [schema["const"]] if "const" in schema else []
+    return [*(schema.get("enum") or const), *(value for one in inner for value in listed_values(one))]
 
 
 def made_value(name: str, schema: Any, turn: int) -> Any:
     """Return a value for a parameter by its type and name; None if that does not tell enough."""
     any_type = isinstance(schema, dict) and schema.keys().isdisjoint(_TYPING)
-    schema = next((one for one in _kinds(schema) if isinstance(one, dict) and "type" in one), {})
+    typed = [one for one in _kinds(schema) if isinstance(one, dict) and one.get("type", "null") != "null"]
+    schema = min(typed, key=lambda one: one["type"] == "string", default={})  # the others say more
     match "string" if any_type else schema.get("type"):
         case "integer" | "number" as kind:
             numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
@@ -143,5 +154,5 @@ def _row(kind: Any, turn: int) -> dict[str, Any] | None:
 
 
 def _kinds(schema: Any) -> list[Any]:
-    """Return the schema, and the first of those of which a value has to meet one."""
-    return [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if isinstance(schema, dict) and schema.get(key))]
+    """Return the schema, and those of which a value has to meet one."""
+    return [schema, *(one for key in ("anyOf", "oneOf") if isinstance(schema, dict) for one in schema.get(key) or ())]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tidegate.authoring.server_suite import start_files, unlinked
+from tidegate.authoring.server_calls import HERE
+from tidegate.authoring.server_folders import unlinked, with_own_folders
+from tidegate.authoring.server_suite import start_files
 from tidegate.authoring.tool import Tool as Server
 from tidegate.model.target import McpServer
 
@@ -29,3 +31,10 @@ def test_files_of_the_repository_that_a_start_names_are_in_the_workspace(tmp_pat
     (tmp_path / "link").symlink_to("/etc/passwd")
     start = McpServer(command="shelf data/a.db --log none.txt data ../out link /etc/passwd")
     assert start_files(tmp_path, start) == {"data/a.db": b"\0x"}
+
+
+def test_folders_that_the_code_names_and_the_checkout_lacks_are_in_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    server = with_own_folders(tmp_path, ".", Server("notes"), 'join(root, "logs"); join(root, "data")')
+    assert server.setup == ("mkdir -p logs",)
+    assert (tmp_path / "logs").readlink() == Path(HERE, "logs")

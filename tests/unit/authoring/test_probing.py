@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,19 @@ def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
     assert found.of("option") == ("count --long sample.py",)
     assert found.of("silent") == ("count --quick sample.py",)
+
+
+def test_keys_of_an_object_in_json_are_tried_as_queries_in_the_form_that_the_tool_knows(tmp_path: Path) -> None:
+    def query(words: list[str], files: dict[str, str]) -> str | None:
+        paths = [word for word in words if word.startswith("'$.")]
+        if words[-1] != "sample.json" or "sample.json" not in files or len(words) > len(paths) + 1:
+            return None
+        value = json.loads(files[words[-1]])
+        return "".join(f"{value.get(path[3:-1], 'none')}\n" for path in paths) or files[words[-1]]
+
+    found = probed(query, tmp_path, (Try(ways=("count sample.json",)),)).of("call")
+    assert [line for line in found if "$" in line][:2] == ["count '$.name' sample.json", "count '$.city' sample.json"]
+    assert "count '$.name' '$.city' sample.json" in found
 
 
 def test_an_option_that_showed_something_in_one_plan_is_tried_on_one_line_only_in_another(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from tidegate.authoring.server_checks import (
     surface_checks,
     tells_time,
 )
-from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking, workspace_files
+from tidegate.authoring.server_folders import moved, with_lacking
+from tidegate.authoring.server_suite import at_url, why_not_called, workspace_files
 from tidegate.authoring.server_values import made_value, shown_values, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
@@ -302,6 +303,50 @@ def test_each_value_that_a_schema_lists_is_given_if_there_are_few_tools() -> Non
     assert [one.input["kind"] for one in examples(tools, []) if one.tool == "convert" and not one.tries] == kinds
     many = examples([*tools, *[tool(f"read{number}") for number in range(28)]], [])
     assert sum(one.tool == "convert" and not one.tries for one in many) == 2
+    assert [one.input["kind"] for one in many if one.tool == "convert" and one.tries != "odd"] == kinds
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
+        {"oneOf": [{"const": "a"}, {"const": "b"}]},
+    ],
+)
+def test_values_are_listed_by_a_schema_with_alternatives_too(schema: dict[str, Any]) -> None:
+    assert shown_values(schema) == ["a", "b"]
+
+
+def test_a_list_gets_all_values_that_its_items_may_have() -> None:
+    assert shown_values({"type": "array", "items": {"enum": ["mean", "max"]}}) == [["mean", "max"]]
+
+
+def test_a_call_gets_what_its_error_names_until_it_works() -> None:
+    properties = {"rate": {"type": "number"}, "flows": {"type": "array", "items": {"type": "number"}}, "note": TEXT}
+    finance = tool("finance", ("what",), what={"enum": ["npv"]}, **properties)
+    plain = Example("finance", {"what": "npv"})
+    lacks_rate = {plain.key: "npv requires `rate`"}
+    named = [one for one in examples([finance], [], refused=lacks_rate) if one.input.keys() == {"what", "rate"}]
+    lacks_both = {**lacks_rate, **{one.key: "npv requires flows" for one in named}}
+    found = [one.input.keys() for one in examples([finance], [], refused=lacks_both)]
+    assert {"what", "rate"} in found
+    assert {"what", "rate", "flows"} in found
+    assert {"what", "rate", "flows"} not in [one.input.keys() for one in examples([finance], [], refused=lacks_rate)]
+
+
+def test_a_list_that_an_error_names_is_that_of_the_same_name_with_another_number() -> None:
+    matrix = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
+    multiply = tool("multiply", ("matrix1",), matrix1=matrix, matrix2=matrix)
+    (first, *_) = examples([multiply], [])
+    found = examples([multiply], [], refused={first.key: "requires matrix2"})
+    assert {"matrix1": first.input["matrix1"], "matrix2": first.input["matrix1"]} in [one.input for one in found]
+
+
+def test_of_an_option_that_many_tools_have_each_tries_one_value() -> None:
+    formats = {"enum": ["full", "short", "none"]}
+    tools = [tool(f"read{number}", ("path",), path=TEXT, form=formats) for number in range(4)]
+    found = [(one.tool, one.input["form"]) for one in examples(tools, []) if "form" in one.input]
+    assert {*found} == {("read0", "full"), ("read1", "short"), ("read2", "none"), ("read3", "full")}
 
 
 @pytest.mark.parametrize(
@@ -428,6 +473,7 @@ def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str],
             {"title": "second"},
         ),
         ("mode", {"type": "string", "enum": ["a", "b"]}, "a", "b"),
+        ("flows", {"anyOf": [TEXT, {"type": "null"}, {"type": "number"}]}, 7, 3),
     ],
 )
 def test_a_value_is_made_by_type_and_name_and_differs_by_turn(name: str, schema: Any, first: Any, second: Any) -> None:
@@ -515,6 +561,10 @@ def test_a_tool_tells_the_time_if_it_is_asked_for_it_or_given_no_date(
     assert tells_time(Tool(name, description, schema), given) == tells
 
 
+def test_a_tool_that_lists_the_values_of_a_parameter_for_times_does_not_tell_the_time() -> None:
+    assert not tells_time(tool("payment", when={"enum": ["begin", "end"]}), {})
+
+
 def test_numbers_of_an_answer_that_tells_the_time_may_differ_on_another_day() -> None:
     answers = ['{"in": "New York", "told": "week 48, 5 AM", "days": 30}'] * 2
     check = answer_check("target", Example("clock", {}), answers, of_now=True)["expected"][0]
@@ -580,7 +630,7 @@ def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
 def test_one_more_parameter_is_tried_with_a_call_that_works() -> None:
     query = tool("read_query", ("query",), query={"type": "string"}, limit={"type": "integer"})
     first, second, *_ = examples([query], [])
-    more = [one.input["query"] for one in examples([query], [], refused={first.key}) if "limit" in one.input]
+    more = [one.input["query"] for one in examples([query], [], refused={first.key: "no"}) if "limit" in one.input]
     assert {*more} == {second.input["query"]}
     assert {one.input["query"] for one in examples([query], []) if "limit" in one.input} == {first.input["query"]}
 
