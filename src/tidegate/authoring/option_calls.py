@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Any, Literal
 
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.surface import Part
@@ -37,11 +37,13 @@ class Try(Value):
     """Ways to call the tool, of which the first that works is kept.
 
     `wants`: it has to work, or to print what no earlier call did. `last`: after those that failed were tried again.
+    `provides`: it gets the files that it lacks.
     """
 
     ways: tuple[str, ...]
     wants: Literal["works", "prints"] = "works"
     last: bool = False
+    provides: bool = True
 
 
 def with_configuration(line: str, name: str, text: str) -> str:
@@ -56,13 +58,14 @@ def with_word(line: str, word: str, own: str) -> tuple[str, ...]:
     return line.replace(own, f"{word} {own}", 1), line.replace(own, f"{own} {word}", 1)
 
 
-def keys_of(text: str) -> list[tuple[str, ...]]:
-    """Return the keys of an object in JSON, and of the first objects in it; nothing of another text."""
+def keys_of(text: str) -> dict[tuple[str, ...], Any]:
+    """Return the values of an object in JSON by the paths of their keys: the first, inner ones, and the others."""
+    value: Any = None
     with suppress(ValueError, RecursionError):
-        if isinstance(value := json.loads(text), dict):
-            inner = [(key, *[*one][:1]) for key, one in value.items() if isinstance(one, dict) and one]
-            return [*((key,) for key in value), *inner]
-    return []
+        value = json.loads(text)
+    own = {(key,): one for key, one in value.items()} if isinstance(value, dict) else {}
+    inner = {(*path, key): it for path, one in own.items() if isinstance(one, dict) for key, it in one.items()}
+    return {**dict([*own.items()][:1]), **inner, **own}
 
 
 def by_subcommand(lines: Iterable[str], binary: str, parts: Sequence[Part]) -> dict[str, list[str]]:

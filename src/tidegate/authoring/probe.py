@@ -179,7 +179,7 @@ class Probe:
             form = self._without_inputs(way)
             if not base and form not in self.fit and max(self.alike[form].values(), default=0) >= MOST_ALIKE:
                 continue
-            line, ran, why = await self._run(way)
+            line, ran, why = await self._run(way, provides=one.provides)
             shown = self._shown(line, ran)
             news = shown != self.printed[base] if base else shown not in self.known
             if why:

@@ -196,17 +196,18 @@ class Prober(Agent):
         """Keep a line of each subcommand with keys of its input as words, as in queries, if they show something."""
         found = [forms[".json"] for forms in self._forms(probe, lines) if ".json" in forms]
         for line in (line for line in found if line not in probe.plain):
-            own, whole = probe.input_of(line) or "", probe.printed[line]
-            keys = keys_of(probe.files.get(own, ""))
+            own = probe.input_of(line) or ""
+            keys = keys_of(text := probe.files.get(own, ""))
             for sign, join in _QUERIES if keys else ():
-                words = [shlex.quote(sign + join.join(key)) for key in (*keys[:MOST_KEYS], keys[-1])]
+                words = [shlex.quote(sign + join.join(key)) for key in keys][:MOST_KEYS]
                 ways = with_word(line, words[0], own)
-                first = await probe.tried(Try(ways=ways, wants="prints"), base=line)
-                if first is None or len(probe.printed.get(first.line, whole)) > len(whole) / 2:
+                first = await probe.tried(Try(ways=ways, provides=False), base=line)
+                answer = probe.printed.get(first.line, text) if first is not None else text
+                if first is None or len(answer) > len(text) / 2 or str(next(iter(keys.values()))) not in answer:
                     continue
                 place = ways.index(first.line)
                 more = [with_word(line, word, own)[place] for word in (*words[1:], " ".join(words[:2]))]
-                others = [await probe.tried(Try(ways=(way,), wants="prints"), base=line) for way in more]
+                others = [await probe.tried(Try(ways=(way,), provides=False), base=line) for way in more]
                 shown = [call for call in (first, *others) if call is not None and call.kind == "option"]
                 probe.calls += [call.model_copy(update={"kind": "call"}) for call in shown]
                 break

@@ -322,8 +322,8 @@ def test_a_list_gets_all_values_that_its_items_may_have() -> None:
 
 
 def test_a_call_gets_what_its_error_names_until_it_works() -> None:
-    properties = {"rate": {"type": "number"}, "flows": {"type": "array", "items": {"type": "number"}}, "note": TEXT}
-    finance = tool("finance", ("what",), what={"enum": ["npv"]}, **properties)
+    numbers = {"type": "array", "items": {"type": "number"}}
+    finance = tool("finance", ("what",), what={"enum": ["npv"]}, rate={"type": "number"}, flows=numbers, note=TEXT)
     plain = Example("finance", {"what": "npv"})
     lacks_rate = {plain.key: "npv requires `rate`"}
     named = [one for one in examples([finance], [], refused=lacks_rate) if one.input.keys() == {"what", "rate"}]
