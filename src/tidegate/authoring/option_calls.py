@@ -63,9 +63,10 @@ def keys_of(text: str) -> dict[tuple[str, ...], Any]:
     value: Any = None
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
-    own = {(key,): one for key, one in value.items()} if isinstance(value, dict) else {}
-    inner = {(*path, key): it for path, one in own.items() if isinstance(one, dict) for key, it in one.items()}
-    return {**dict([*own.items()][:1]), **inner, **own}
+    fields = value if isinstance(value, dict) else {}
+    own: dict[tuple[str, ...], Any] = {(key,): one for key, one in fields.items()}
+    inner = {(key, name): it for key, one in fields.items() if isinstance(one, dict) for name, it in one.items()}
+    return dict([*own.items()][:1]) | inner | own
 
 
 def by_subcommand(lines: Iterable[str], binary: str, parts: Sequence[Part]) -> dict[str, list[str]]:
