@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tidegate.authoring.examples import IN_HISTORY, MOST_CHOICES, Candidate, Plan, is_about_git
-from tidegate.authoring.option_calls import FOR_FILES, Try
+from tidegate.authoring.option_calls import FOR_DATA, FOR_FILES, Try
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.tool_inputs import MOST_KINDS
@@ -37,6 +37,7 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = (), parts
         [f"{binary} {file}" for file in files],
         [f"{binary} < {file}" for file in files],
         [f"{binary} {name} {file}" for name, fit in _for_files(parts, files) for file in fit],
+        [f"{binary} {file} {name} sample.json" for name in _for_data(parts) for file in files],
         [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
         [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
         [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", *_TEXTS, " 42", " '1 + 2 * 3'")],
@@ -61,6 +62,11 @@ def _for_files(parts: Iterable[Part], files: Sequence[str]) -> Iterator[tuple[st
             yield part.name, [file for file in files if kind_of(file) == kind]
         elif FOR_FILES.search(part.name):
             yield part.name, files[:MOST_OF_OPTION]
+
+
+def _for_data(parts: Iterable[Part]) -> list[str]:
+    """Return the options that take the data of a template."""
+    return [part.name for part in parts if part.kind == "option" and part.takes_value and FOR_DATA.search(part.name)]
 
 
 def _words_before_file(binary: str, texts: Iterable[str]) -> tuple[str, ...]:

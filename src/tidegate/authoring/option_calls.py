@@ -22,6 +22,7 @@ _NUMBERS = re.compile(
 )
 LISTS = re.compile(r"-l$|list|available|supported")  # options that list what others take
 FOR_FILES = re.compile(r"^--?(?:i|f|in|src|source|path|(?!-?(?:out|log|write))[\w-]*(?:file|input)(?:-?name)?)$")
+FOR_DATA = re.compile(r"^--?(?:data|context|var(?:iable)?s?|view|values)$")  # of a template
 _INPUT = re.compile(r" ([\w./-]+\.\w+)(?![\w./-])")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")

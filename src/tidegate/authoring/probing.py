@@ -232,6 +232,8 @@ class Prober(Agent):
     async def _joined(self, probe: Probe, line: str, texts: Iterable[tuple[str, str]]) -> bool:
         """Return True if something is kept."""
         kind, before = _kind(probe.input_of(line) or ""), len(probe.calls)
+        if kind in WHOLE and "<" in line:
+            return False  # one file alone is on stdin
         waiting: list[list[tuple[str, str]]] = []
         for name, text in texts:
             if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:

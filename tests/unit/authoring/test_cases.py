@@ -20,10 +20,12 @@ from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
 
 
-def found_with(tool: Does, repo: Path, given: dict[str, str], help_text: str = "", own: str = "sample.txt") -> Found:
+def found_with(
+    tool: Does, repo: Path, given: dict[str, str], help_text: str = "", own: str = "sample.txt", form: str = "count {}"
+) -> Found:
     """What a prober keeps that knows these inputs of tests."""
     prober = Prober(
-        plans={"plan": (Try(ways=(f"count {own}",)),)},
+        plans={"plan": (Try(ways=(form.format(own),)),)},
         parts=of_help({"": help_text}, "count"),
         inputs=(own,),
         cases=tuple(given.items()),
@@ -200,13 +202,17 @@ def test_inputs_of_tests_that_cannot_be_joined_are_tried_as_many_files_and_in_ha
     tmp_path: Path,
 ) -> None:
     def of_several(words: list[str], files: dict[str, str]) -> str | None:
-        text = "".join(files.get(word, "!") for word in words)
+        text = "".join(files.get(word, "!") for word in words if word != "<")
         return None if "!" in text else text
 
     found = found_with(
         of_several, tmp_path, {f"{number}.json": f"[{number}]\n" for number in range(1, 5)}, own="a.json"
     )
     assert "count 1.json 2.json 3.json 4.json" in found.of("call")
+    from_stdin = found_with(
+        of_several, tmp_path, {"1.json": "[1]\n", "2.json": "[2]\n", "3.json": "[3]\n"}, own="a.json", form="count < {}"
+    )
+    assert not [line for line in from_stdin.of("call") if line.count(".json") > 1]
     spoilt = dict(zip(("1.json", "2.json", "3.json", "4.json", "5.json", "6.json"), "abc!ef", strict=True))
     assert "count 1.json 2.json 3.json" in found_with(of_several, tmp_path, spoilt, own="a.json").of("call")
 

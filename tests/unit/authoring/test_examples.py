@@ -255,6 +255,12 @@ def test_files_of_kinds_that_only_the_repository_has_come_in_turn_with_samples(t
     assert found[-1] == "tests/d.js"
 
 
+def test_a_template_gets_data_by_the_option_for_it() -> None:
+    parts = of_help({"": "options:\n  -d DATA, --data DATA  The data\n"}, "tally")
+    ways = [one.ways[0] for one in main_use("tally", ["a.mustache"], [], parts).tries]
+    assert "tally a.mustache --data sample.json" in ways
+
+
 def test_a_tool_about_git_repositories_gets_one() -> None:
     first, *_ = main_use("tally", (), ["Counts the authors of a git repository."]).tries
     assert first.ways == ("sh history.sh work && cd work && tally",)
