@@ -26,7 +26,7 @@ from tidegate.authoring.server_values import (
 )
 from tidegate.model.agent import Tool
 
-MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 60, 3, 10  # in all, of a tool, and of all tools if these are few
+MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 80, 3, 10  # in all, of a tool, and of all tools if these are few
 MOST_SHOWN = 6  # calls of a tool that documents and tests show
 MOST_READERS = 3  # after a call that changes something
 MOST_OPTIONS, MOST_ODD = 120, 40  # calls with one more parameter, and odd ones
@@ -123,7 +123,6 @@ def _others(
 ) -> Iterator[_Ranked]:
     """Yield calls that write the same again, with one more parameter, with odd values, and with ids of nothing."""
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
-    known = [one for _, _, one in found]
     optional = Counter(name for tool in ranked for name in parameters(tool)[0].keys() - parameters(tool)[1])
     common = {name for name, tools in optional.items() if tools > MOST_OF_TOOL}
     own = (_with_options(tool, given, shared, pool, place, common) for place, (tool, given) in enumerate(bases))
@@ -131,7 +130,8 @@ def _others(
     ranks = {tool.name: rank_of(tool) for tool in ranked}
     again = [Example(tool.name, _rewritten(given, shared), "odd") for tool, given in bases if rank_of(tool) == WRITES]
     options.sort(key=lambda pair: (ranks[pair[1].tool] != WRITES, pair[0]))
-    more = [one for _, one in options if one._replace(tries="") not in known]
+    known = {one.key for _, _, one in sorted(found, key=lambda one: one[1])[:MOST_CALLS]}
+    more = [one for _, one in options if one.key not in known]
     reached = {one.tool for _, _, one in found}
     odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
     yield from ((ranks[one.tool], MOST_OF_TOOL, one) for one in (*again, *more[:MOST_OPTIONS], *odd))
