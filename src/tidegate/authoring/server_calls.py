@@ -227,10 +227,8 @@ def _with_options(
         yield Example(tool.name, {**base, **together}, "option")
     for name in (*sorted(name for name in given.keys() & required if listed_values(schema_of(tool, name))), *names):
         schema = schema_of(tool, name)
-        shown = [one for one in shown_values(schema) if one not in (schema.get("default"), given.get(name))]
-        texts = [key for key in sorted(required - {name}) if shown and _is_text(given.get(key))]
-        values = shown[: MOST_LISTED if name in given else MOST_VALUES] or _made_values(name, schema)
-        values = values or [*filter(None, [pool.get(name)])]
+        texts = [key for key in sorted(required - {name}) if shown_values(schema) and _is_text(given.get(key))]
+        values = _values(name, schema, given) or [*filter(None, [pool.get(name)])]
         for value in [values[place % len(values)]] if values and name in common else values:
             number += 1
             bases = [given]
@@ -246,8 +244,13 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
-    """Return values for a parameter by its type: a list of two and an empty one, a number other than the default."""
+def _values(name: str, schema: dict[str, Any], given: Mapping[str, Any]) -> list[Any]:
+    """Return values that the schema shows and that are not given already; else those by the parameter's type: a list of
+    two and an empty one, a number other than the default.
+    """
+    shown = [one for one in shown_values(schema) if one not in (schema.get("default"), given.get(name))]
+    if shown:
+        return shown[: MOST_LISTED if name in given else MOST_VALUES]
     match made_value(name, schema, 1):
         case None:
             return []

@@ -36,7 +36,7 @@ async def pull_request(root: Path, commits: Commits, out: Path, options: Options
     """
     with scratch_folder() as scratch, two_sides(root, commits, scratch, out) as sides:
         loaded = load_pull_request(root, commits.target, sides, scratch, options)
-        if loaded.touched or loaded.definitions:
+        if loaded.is_needed:
             runs, comparison = await _run_and_compare(root, commits.target, loaded, options)
             decision = decide(comparison, loaded.job.suite.policy)
         else:

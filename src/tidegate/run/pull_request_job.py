@@ -49,13 +49,22 @@ _NO_SUBMODULE = "Submodules are not checked out: {}. If the tool needs one, let 
 
 
 class PullRequestJob(NamedTuple):
-    """What to run, and why: `touched` are the changed files that can change an outcome."""
+    """What to run, and why: `touched` are the changed files that can change an outcome.
+
+    `new_history`: no file differs, but the commits do, and a build may read them.
+    """
 
     job: RunJob
     suites: BothSuites
     definitions: tuple[DefinitionChange, ...]
     touched: tuple[str, ...]
     warnings: tuple[str, ...]
+    new_history: bool
+
+    @property
+    def is_needed(self) -> bool:
+        """True if an outcome may differ between the sides."""
+        return bool(self.touched or self.definitions or self.new_history)
 
     @property
     def both(self) -> tuple[Suite, Suite]:
@@ -92,7 +101,9 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
     if missing:
         warnings = (*warnings, _NO_SUBMODULE.format(few(missing)))
     touched = changed_files(root, base, head, watched)
-    return PullRequestJob(job, suites, definitions, touched, warnings)
+    is_built = any(side.build_of(job.suite) for side in job.sides)
+    new_history = is_built and base.tree == head.tree and base.sha != head.sha
+    return PullRequestJob(job, suites, definitions, touched, warnings, new_history)
 
 
 def _refuse_deployed(plan: Plan) -> None:

@@ -372,7 +372,7 @@ def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: Shard
     with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:
         loaded = load_pull_request(root, commits.target, sides, scratch, options)
         plan = make_shard_plan(root, loaded.job, commits.target, options, wanted)
-        return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
+        return plan if loaded.is_needed else plan.model_copy(update={"shares": ()})
 
 
 async def one_shard(root: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> BundleContents:

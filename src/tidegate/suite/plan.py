@@ -92,9 +92,9 @@ def pull_request_plan(
     `product` has base's definitions as head's files make them: prompts contain files of the repository. `changed`:
     scenarios of which head changes a file. A changed definition is a row of its own, beside base's.
     """
-    of_product, of_head = ({row.key: row for row in plan.rows} for plan in (product, head))
+    of_product = {row.key: row for row in product.rows}
     rows = [_with_product(row, of_product.get(row.key, row), _start(row, product.rows, head.rows)) for row in base.rows]
-    rows = [_with_template(row, of_head.get(row.key, row).scenario.template) for row in rows]
+    rows = [_with_template(row, _template_of(row, of_product, head.rows)) for row in rows]
     known = {row.key: row for row in rows}
     taken = {*known, *(row.key for row in head.rows)}
     added = []
@@ -140,6 +140,16 @@ def _with_product(row: PlanRow, product: PlanRow, head: Target) -> PlanRow:
             "own_texts": None if same else texts,
         }
     )
+
+
+def _template_of(row: PlanRow, base: Container[RowKey], head: Sequence[PlanRow]) -> str | None:
+    """Return head's template for base's row: of its scenario, else of a new one with its prompt or its gates."""
+    own = [one.scenario.template for one in head if one.key == row.key]
+    added = [one.scenario for one in head if one.key not in base]
+    alike = [
+        one for one in added if one.prompt == row.scenario.prompt or (one.gates and one.gates == row.scenario.gates)
+    ]
+    return (*own, *(one.template for one in alike), row.scenario.template)[0]
 
 
 def _with_template(row: PlanRow, template: str | None) -> PlanRow:

@@ -57,7 +57,7 @@ class WatchedFiles:
         """Add what a setup command has made."""
         self.by = f" (setup {next(self._commands)})"
         self._mode = self._workspace.lstat().st_mode
-        self.look()
+        self.look(is_start=True)
         self.by = ""
         has = contents(self._workspace)
         self._made |= has.keys() - self._start.keys()
@@ -78,12 +78,12 @@ class WatchedFiles:
         """
         return named(self._links | (self._made if len(self._made) <= MOST_MADE else {MANY}))
 
-    def look(self, read: Snapshot | None = None) -> None:
+    def look(self, read: Snapshot | None = None, *, is_start: bool = False) -> None:
         """Note which of the files and folders differ from the last look, `.` for the workspace's own rights: all if its
         owner cannot use it.
 
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
-        without `.git`.
+        without `.git`. `is_start`: what is new belongs to the start.
         """
         places = repositories(self._start)
         refs = refs_of(self._workspace, places)
@@ -95,7 +95,7 @@ class WatchedFiles:
                 found |= {name: now} if now else {}
             if any(name.startswith(f"{place}/{_REPLACED}/") and name not in self._start for name in refs):
                 found[f"{place}/{_REPLACED}"] = None
-        if read is not None or not self.by:
+        if not is_start:
             self._look_at_new(read, places)
         mode = self._workspace.lstat().st_mode
         usable = mode & USABLE == USABLE

@@ -20,6 +20,10 @@ def to_bad(repo: Repository) -> None:
     (repo.root / "lib").symlink_to("bad")
 
 
+def empty_commit(repo: Repository) -> None:
+    repo.commit({}, "break it")
+
+
 def folder_to_bad(repo: Repository) -> None:
     repo.git("mv", "bin", "bad")
     (repo.root / "bin").symlink_to("bad")
@@ -38,6 +42,16 @@ def built(command: str) -> dict[str, str]:
 
 
 BUILDS = {
+    "an empty commit": Attempt(
+        "changes no file, and has a message by which base's build breaks the tool",
+        "regression",
+        base={
+            "bin/notes": NOTES.replace('[ -n "$1" ] ||', f'[ -s "{HERE}/broken" ] && exit 0; [ -n "$1" ] ||'),
+            **built("git log -1 --format=%s | grep break > bin/broken; true"),
+        },
+        tool=None,
+        prepare=empty_commit,
+    ),
     "a deleted file put back": Attempt(
         "deletes a file of the tool, and its build puts it back",
         "setup_regression",

@@ -459,6 +459,19 @@ TOOL = {
         base=graded("type: command_succeeds, command: 'printf \"first\\nsecond\\n\" | diff - notes.txt'"),
         tool=doing("ln -sf / .root; ln -sf .root/proc/self/fd/0 notes.txt"),
     ),
+    "a link that a check makes": Attempt(
+        "has the tool, when a gate lists, replace its file by a link to what the next gate compares it with",
+        "unproven",
+        5,
+        base={
+            **graded(
+                "type: command_succeeds, command: notes list",
+                "type: command_succeeds, command: diff notes.txt expected",
+            ),
+            "scenarios/keep/expected": "first\nsecond\n",
+        },
+        tool=FORGETFUL.replace("  list)", "  list) ln -sf expected notes.txt;"),
+    ),
     "a newer pack": Attempt(
         "has the tool add a pack of objects to the workspace's repository, which git asks first",
         "unproven",

@@ -56,7 +56,8 @@ def make(attempt: Attempt, folder: Path) -> Repository:
     repo.write({**tool, **attempt.head})
     if attempt.prepare is not None:
         attempt.prepare(repo)
-    repo.commit({})
+    if not repo.git("log", "main..pr"):
+        repo.commit({})
     return repo
 
 

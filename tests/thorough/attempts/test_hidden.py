@@ -318,6 +318,17 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
             "scenarios/begin/AGENTS.md": AGENTS_MD,
         },
     ),
+    "a renamed scenario with its template": (
+        {**SEEDED, "AGENTS.md": "", "scenarios/state/AGENTS.md": AGENTS_MD},
+        {
+            "scenarios/keep.yaml": None,
+            "scenarios/kept.yaml": IN_TEMPLATE.replace("state", "begin").replace("keep_notes", "kept_notes"),
+            "scenarios/state/readme": None,
+            "scenarios/state/AGENTS.md": None,
+            "scenarios/begin/readme": "x\n",
+            "scenarios/begin/AGENTS.md": AGENTS_MD,
+        },
+    ),
     "guidance in the template": (
         {**SEEDED, "scenarios/state/CLAUDE.md": "x\n"},
         {"scenarios/state/CLAUDE.md": "y\n"},
