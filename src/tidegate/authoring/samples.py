@@ -8,7 +8,6 @@ from importlib.resources import files
 from warnings import catch_warnings, simplefilter
 
 HISTORY = "history.sh"  # makes a git repository in the folder that it is given
-ROWS = "rows.json"  # objects with other keys each
 SAMPLES = {
     f".{file.name}": file.read_text(encoding="utf-8")
     for file in sorted(files(__package__).joinpath("sample_files").iterdir(), key=lambda file: file.name)
@@ -39,6 +38,11 @@ def kind_of(name: str) -> str:
     return suffix if suffix in SAMPLES else ""
 
 
+def samples_of(kind: str) -> list[str]:
+    """Return the names of the samples of this kind: the second one, if any, has more of what the kind allows."""
+    return [f"sample{kind}", *([f"more{kind}"] if f".more-{kind[1:]}" in SAMPLES else [])]
+
+
 def joins(kind: str, text: str) -> bool:
     """Return False if the text would make a file of this kind invalid for sure, among others in it."""
     if kind != ".py":
@@ -51,7 +55,7 @@ def joins(kind: str, text: str) -> bool:
 
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
-    text = SAMPLES.get(f".{name}") or SAMPLES[kind_of(name) or ".txt"]
+    text = SAMPLES.get(f".{name.replace('.', '-')}") or SAMPLES[kind_of(name) or ".txt"]
     for ours, theirs in _OTHERS if number % 2 else ():
         text = text.replace(ours, theirs)
     return text

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 
-from tidegate.authoring.samples import ROWS, kind_of
+from tidegate.authoring.samples import kind_of, samples_of
 from tidegate.authoring.shown_calls import shown_blocks, shown_in_shell, shown_lines, shown_objects, shown_texts
 from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, find_spec_examples
 from tidegate.authoring.variations import in_turn
@@ -125,7 +125,7 @@ def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = (), binary: 
     kinds = kinds_named_in(texts)
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
     own = find_inputs(root, kinds)
-    samples = [name for kind in (*kinds, *usual) for name in (f"sample{kind}", *([ROWS] if kind == ".json" else []))]
+    samples = [name for kind in (*kinds, *usual) for name in samples_of(kind)]
     kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
     groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
     return *in_turn(map(iter, (binary[:MOST_GIVEN], *groups, samples, given))), *(name for name in own if kind_of(name))

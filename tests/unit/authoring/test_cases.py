@@ -149,13 +149,13 @@ def test_empty_rows_and_an_empty_list_are_tried(tmp_path: Path) -> None:
     def lines(words: list[str], files: dict[str, str]) -> str | None:
         return files[words[-1]][:1] + str(files[words[-1]].count("\n")) if words[-1] in files else None
 
-    prober = Prober(plans={"plan": (Try(ways=("count rows.json",)),)}, inputs=("rows.json",))
+    prober = Prober(plans={"plan": (Try(ways=("count more.json",)),)}, inputs=("more.json",))
     session = FakeSession(lines, tmp_path)
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert {"count spaced.json", "count none.json"} <= {*found.of("call")}
     assert found.files["none.json"] == "[]\n"
-    assert found.files["rows.json"].startswith("[")
+    assert found.files["more.json"].startswith("[")
 
 
 def test_few_inputs_of_tests_that_are_refused_are_kept(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_files_of_kinds_that_only_the_repository_has_come_in_turn_with_samples(t
         "tests/d.js": "1\n",
     }
     found = inputs(write(tmp_path, files), ["Checks *.feature and *.js."])
-    assert found[:5] == ("tests/a.feature", "tests/c.rc", "sample.js", "tests/b.feature", "sample.txt")
+    assert found[:5] == ("tests/a.feature", "tests/c.rc", "sample.js", "tests/b.feature", "more.js")
     assert found[-1] == "tests/d.js"
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tidegate.authoring.samples import SAMPLES, sample
+from tidegate.authoring.samples import HISTORY, SAMPLES, sample
 
 
 def test_samples_are_what_their_names_say() -> None:
@@ -20,12 +20,15 @@ def test_samples_are_what_their_names_say() -> None:
     assert yaml.safe_load(sample("x.yml"))["items"][0]["price"] == 7.125
     assert [one.tag for one in ElementTree.fromstring(sample("x.xml"))] == ["person", "person", "note", "empty", "v"]
     assert ast.parse(sample("x.py")).body
+    assert ast.parse(sample("more.py")).body
+    assert json.loads(sample("more.json"))[0]["name"] == "Ada"
     assert all(text.endswith("\n") for text in SAMPLES.values())
 
 
 def test_a_second_sample_has_other_values() -> None:
     assert json.loads(sample("x.json", 1))["name"] == "Bea"
     assert sample("x.unknown") == SAMPLES[".txt"]
+    assert sample(HISTORY).startswith("#!/bin/sh")
 
 
 @pytest.mark.parametrize("name", ["content", "sidebar", "entry", "footer", "title", "main", "header"])
