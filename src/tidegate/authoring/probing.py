@@ -182,13 +182,14 @@ class Prober(Agent):
                 break
 
     def _forms(self, probe: Probe, lines: Sequence[str]) -> list[dict[str, str]]:
-        """Return lines with an input of each subcommand, by the kind of that, the kinds in the order of the inputs."""
+        """Return lines with an input of each subcommand, by its kind: in the order of the inputs, and errors last."""
         kinds = [*map(_kind, self.inputs)]
         found: list[dict[str, str]] = []
         for own in by_subcommand(lines, probe.session.binary, self.parts).values():
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
             forms = {_kind(name): line for name, line in reversed(named) if name}
-            order = dict.fromkeys(kind for kind in (*kinds, *forms) if kind in forms)
+            order = [*dict.fromkeys(kind for kind in (*kinds, *forms) if kind in forms)]
+            order.sort(key=lambda kind: forms[kind] in probe.erring)
             found += [{kind: forms[kind] for kind in order}] if forms else []
         return found
 

@@ -25,6 +25,10 @@ _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
 _FORMATS = {  # by their names
     ".md": "Markdown|CommonMark",
     ".rst": "reStructuredText",
+    ".py": "Python (?:source|code|files?|scripts?|modules?|programs|docstrings)",
+    ".js": "JavaScript",
+    ".sh": "(?:[Ss]hell|[Bb]ash) (?:code|files|scripts)",
+    ".c": r"C(?:/C\+\+)? (?:source|code|files)",
     **{f".{name}": name.upper() for name in ("json", "yaml", "toml", "xml", "html", "css", "csv", "sql", "svg", "ini")},
 }
 _HEAD = 800  # characters of a text, which tell what the tool is for
