@@ -38,7 +38,6 @@ _ASKING_ABOUT = ("{} --help", "{} -h", "help {}")  # a subcommand
 FEW_ASKED = 3  # subcommands with which each way is tried
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
-MOST_STATUS = 2  # that says how a call ended
 MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[tuple[Kind, ...], ...] = (("call", "option", "refused"), ("variation",), ("silent",))
@@ -401,8 +400,7 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], vers
             gate = observed_gates.refused_gate(seen, given, facts)
         gates += [gate, observed_gates.digest_gate(seen, given, facts)]
     ran = [command for one in runs for command in one.commands] if candidate.guidance else []
-    counts = {one.exit_code for one in ran if one.exit_code and one.exit_code > MOST_STATUS}
-    counts = counts if len(counts) > 1 else set()  # such as of what a linter found, which depends on the docs' own text
+    counts = observed_gates.counts_in(one.exit_code for one in ran)  # which depend on the docs' own text
     failing = dict.fromkeys(one.command for one in ran if one.exit_code in counts or observed_gates.complaint(one))
     statuses = {code for one in runs for code in one.statuses if code} if candidate.commands else set[int]()
     statuses |= {one.exit_code for one in ran if one.exit_code and one.command not in failing}

@@ -18,6 +18,7 @@ from tidegate.model.event import CommandResult
 from tidegate.text.noise import VOLATILE, without_clock
 from tidegate.text.shorten import excerpt
 
+MOST_STATUS = 2  # that says how a call ended
 MOST_LISTED = 10
 MOST_OPTIONS = 2  # in an output other than a help text
 
@@ -166,6 +167,12 @@ def listed(text: str) -> list[str]:
 def _is_first(text: str, word: str) -> bool:
     """Return True if at most one name is before the word in its line."""
     return re.search(rf"(?m)^\s*(?:\S+ (?:or )?)?{re.escape(word)}(?![\w-])", COLOUR.sub("", text)) is not None
+
+
+def counts_in(statuses: Iterable[int | None]) -> set[int]:
+    """Return the statuses that seem to count something, such as what a linter found: several above MOST_STATUS."""
+    large = {status for status in statuses if status and status > MOST_STATUS}
+    return large if len(large) > 1 else set()
 
 
 def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:

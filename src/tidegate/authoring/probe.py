@@ -116,9 +116,9 @@ class Probe:
         texts = {line: self.files.get(own[line], "") for line in lines}
         new = {line: len({*self.printed[line].splitlines()} - {*texts[line].splitlines()}) for line in lines}
         worth = {line: new[line] / (2 if _REDIRECTED.search(line) else 1) for line in lines}  # a file is more usual
-        worth |= {line: worth[line] / 4 for line in self.erring.intersection(lines)}
-        richest = sorted(lines, key=lambda line: (self.printed[line].count("\n") > MOST_LINES, -worth[line]))
-        marked = sorted(lines, key=lambda line: -len({*re.findall(r"\W+", texts[line])}))
+        is_long = {line: self.printed[line].count("\n") > MOST_LINES for line in lines}
+        richest = sorted(lines, key=lambda line: (line in self.erring, is_long[line], -worth[line]))
+        marked = sorted(lines, key=lambda line: (line in self.erring, -len({*re.findall(r"\W+", texts[line])})))
         main = [line for found in (richest, marked) for line in [line for line in found if own[line]][:1]]
         fit = [*dict.fromkeys((*main, *richest))][:MOST_BASES]
         steady: list[str] = []

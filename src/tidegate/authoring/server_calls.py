@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
+from tidegate.agents.tool_list import input_fault
 from tidegate.authoring.build_systems.mcp_files import local
 from tidegate.authoring.server_tools import READS, REMOVES, WORD, WRITES, is_risky, order_of, rank_of, shared_names
 from tidegate.authoring.server_values import (
@@ -19,6 +20,7 @@ from tidegate.authoring.server_values import (
     OLD,
     PROSE,
     RICH,
+    leaves,
     listed_values,
     made_value,
     schema_of,
@@ -282,7 +284,7 @@ def _odd(tools: Sequence[Tool], found: Iterable[tuple[int, int, Example]], share
     for tool in tools:
         rank, given = rank_of(tool), first.get(tool.name, {})
         for key, value in given.items():
-            odd = [] if rank == WRITES and len(_leaves(value)) < 2 else _nothing(key, value)
+            odd = [] if rank == WRITES and len(leaves(value)) < 2 else _nothing(key, value)
             edges = [] if rank == REMOVES or value in shown_values(schema_of(tool, key)) else _edges(value)
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
@@ -354,19 +356,13 @@ def _in_order(found: Iterable[_Ranked]) -> list[Example]:
         removing.setdefault(one.tool, []).append(one)
     others = [one for rank, _, one in turns if rank != REMOVES]
     writing = [one for rank, turn, one in turns if rank == WRITES and turn == 0]
-    parts_first = sorted(removing.values(), key=lambda own: -len(_leaves(own[0].input)))
+    parts_first = sorted(removing.values(), key=lambda own: -len(leaves(own[0].input)))
     removed = [one for own in parts_first for one in (*writing, *own)]
     if not writing:
         return [*others, *removed]
     reading = [one for rank, turn, one in turns if rank == READS and turn < 2]
     reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
     return [*(one for one in reading if not one.input), *others, *reading, *removed, *(reading if removing else ())]
-
-
-def _leaves(value: Any) -> list[Any]:
-    """Return the single values in this one, at any depth."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return [value] if inner is None else [leaf for one in inner for leaf in _leaves(one)]
 
 
 def _with_readers(
@@ -457,19 +453,15 @@ def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str
     words = r"[\W_]?".join(map(re.escape, WORD.findall(name.removesuffix("s") if several else name) or [name]))
     for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
         pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
-        found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers]
-        same = (
-            [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]
-            if found
-            else []
-        )
+        found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers] or [{}]
+        same = [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]
         if same:
             return [same[turn % len(same)]] if several else same[turn % len(same)]
     return None
 
 
 def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    """Return the inputs among these objects: those with the tool's name, else those with its required keys.
+    """Return the inputs of its schema among these objects: those with its name, else those with its required keys.
 
     If that is one key, no other of the tools may take it.
     """
@@ -479,8 +471,14 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Too
     if len(parameters(tool)[1]) == 1:
         fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
     given = [dict(zip(parameters(tool)[0], one, strict=False)) if isinstance(one, list) else one for one in given]
-    inputs = [one for one in given if isinstance(one, dict) and parameters(tool)[1] <= one.keys()] or fitting
+    inputs = [one for one in given if _is_valid(tool, one)] or [one for one in fitting if _is_valid(tool, one)]
     return [{key: _here(value) for key, value in one.items()} for one in inputs]
+
+
+def _is_valid(tool: Tool, given: Any) -> bool:
+    """Return True for an input of the tool's schema, whatever else it has."""
+    known = {key: given[key] for key in parameters(tool)[0] if key in given} if isinstance(given, dict) else {}
+    return isinstance(given, dict) and not input_fault(tool.schema, known)
 
 
 def _fits(tool: Tool, given: Mapping[str, Any]) -> bool:

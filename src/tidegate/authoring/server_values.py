@@ -156,3 +156,9 @@ def _row(kind: Any, turn: int) -> dict[str, Any] | None:
 def _kinds(schema: Any) -> list[Any]:
     """Return the schema, and those of which a value has to meet one."""
     return [schema, *(one for key in ("anyOf", "oneOf") if isinstance(schema, dict) for one in schema.get(key) or ())]
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return the single values in this one, at any depth."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return [value] if inner is None else [leaf for one in inner for leaf in leaves(one)]

@@ -18,6 +18,7 @@ _CHANGES = re.compile(r"edit|update|rename|move|mv|prepend|replace|modify|tag|pr
 _ENDS = re.compile(r"done|do|complete|pause|stop|finish|close")
 _REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
 UNFIT_COMMANDS = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
+_MESSAGE = re.compile(r"\[<?(message|text|content|note|body|description)>?\]", re.IGNORECASE)
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
 _LAST_TEXTS = (  # what there is when options are tried
@@ -81,11 +82,12 @@ def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[st
     own = [part for part in parts if part.kind == "argument" and part.command == name]
     listed = [part.name for part in own if part.required] or [part.name for part in own if optional]
     row = re.compile(
-        rf"^\s*(?:\w+: )?(?:{re.escape(binary)} )?{re.escape(name)}"
+        rf"^\s*(?:\w+: )?(?:{re.escape(binary)} )?{re.escape(name)}(?:\|[a-z]+)?"
         r"((?: +(?:\[[^\]]*\]|<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)",
         re.MULTILINE,
     )
-    shown = next((re.sub(r"\[[^\]]*\]", "", found[1]) for text in texts for found in row.finditer(text)), "")
+    rows = (_MESSAGE.sub(r"<\1>", found[1]) for text in texts for found in row.finditer(text))
+    shown = next((re.sub(r"\[[^\]]*\]", "", one) for one in rows), "")
     return listed or [one.strip('<>"') for one in re.findall(r'<[^>]+>|"[^"]+"|\S+', shown)]
 
 

@@ -88,6 +88,7 @@ def test_a_link_of_the_docs_names_no_kind_of_input() -> None:
 def test_the_formats_that_the_first_lines_name_come_before_suffixes() -> None:
     readme = f"A parser for CommonMark, with JSON. Markdown only.{' ' * 800}It is in a.c, b.c and c.c, not in YAML."
     assert kinds_named_in([readme]) == [".md", ".json", ".c"]
+    assert kinds_named_in(["Checks Python source files for errors. See NEWS.rst and README.rst."]) == [".py", ".rst"]
 
 
 def test_code_of_tests_comes_after_the_texts_in_it(tmp_path: Path) -> None:

@@ -372,6 +372,12 @@ def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() ->
     assert "tally move 1 sample.txt" in [one.ways[0] for one in tries]
 
 
+def test_a_message_that_a_row_shows_is_given_though_it_is_optional() -> None:
+    parts = of_help({"": "usage: tally\n\nCommands:\n  append  A\n"}, "tally")
+    (first, *_) = state("tally", parts, ["  tally append|a <name> [message]  # Appends\n"]).tries
+    assert first.ways[0] == "tally append first 'Buy milk'"
+
+
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
     first, *_, last = inputs(root, ["Reads *.py."])

@@ -120,7 +120,7 @@ def test_lines_that_read_stdin_or_print_to_stderr_come_later_for_options(
     tmp_path: Path, line: str, *, erring: bool
 ) -> None:
     probe = probe_of(lambda words, _: "shown", tmp_path)
-    probe.printed |= {"count a a.txt": "0 x\ny", line: "0 x\ny\nz"}
+    probe.printed |= {"count a a.txt": "0 x\ny", line: "0 x\ny\nz" + "\nz" * 40 * erring}
     probe.erring |= {line} if erring else set()
     first, *_ = asyncio.run(probe.repeatable([line, "count a a.txt"]))
     assert first == "count a a.txt"

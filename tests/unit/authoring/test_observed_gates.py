@@ -13,6 +13,7 @@ from tidegate.authoring.observed_gates import (
     EMPTY,
     Seen,
     complaint,
+    counts_in,
     digest_gate,
     distinct,
     file_gates,
@@ -308,3 +309,8 @@ def test_where_a_shell_sees_an_error_in_the_tool_is_not_checked() -> None:
     accepts = re.compile(lasting([f"{tool}\n{data}\n"])).search
     assert accepts(f"{tool.replace('201', '205')}\n{data}\n")
     assert not accepts(f"{tool}\n{data.replace(' 3:', ' 4:')}\n")
+
+
+def test_several_large_statuses_count_something_and_one_does_not() -> None:
+    assert counts_in([0, 1, 31, 64, None]) == {31, 64}
+    assert counts_in([0, 1, 2, 127]) == set()

@@ -400,6 +400,12 @@ def test_a_text_to_replace_is_one_that_was_written_to_the_file() -> None:
     assert edit["old_text"] in written[edit["path"]]
 
 
+def test_an_example_of_other_types_than_the_schema_lists_is_not_used() -> None:
+    create = tool("create", ("title", "tags"), title=TEXT, tags=TEXT)
+    (first, *_) = examples([create], [{"title": "Ada", "tags": ["a"]}, {"title": "Bea", "tags": "b"}])
+    assert first.input == {"title": "Bea", "tags": "b"}
+
+
 def test_an_example_that_lacks_what_is_required_is_not_used() -> None:
     write = tool("write", ("title", "content"), title={"type": "string"}, content={"type": "string"})
     shown = [{"name": "write", "arguments": {"title": "of-a-test"}}]

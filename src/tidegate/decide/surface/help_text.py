@@ -48,7 +48,7 @@ _IN_SENTENCE = re.compile(
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*(?:usage|synopsis):?\s*(?P<line>.*)$", re.IGNORECASE)
 _IN_USAGE = re.compile(r"\[(--?[A-Za-z][\w-]*(?: ?[|,] ?--?[A-Za-z][\w-]*)*)((?:[ =][^\]\[|]+)?)\]")
-_LITERAL = re.compile(r"[a-z][a-z\d-]+")
+_ALIAS = re.compile(r"[a-z][a-z\d-]*")
 FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
@@ -119,8 +119,9 @@ def subcommands(text: str, called: str = "") -> Iterator[str]:
 def _in_usage(text: str, called: str) -> Iterator[str]:
     """Yield the commands of a usage with a row for each, as docopt reads it; two rows may name arguments instead."""
     rows = (row for row in _usage_rows(text) if called and row.startswith(f"{called} "))
-    words = [row.removeprefix(f"{called} ").split(" ")[0] for row in rows]
-    names = dict.fromkeys(word for word in words if _LITERAL.fullmatch(word))
+    words = [row.removeprefix(f"{called} ").split(" ")[0].split("|") for row in rows]  # `new|n`, with a short name
+    named = (max(ways, key=len) for ways in words if all(map(_ALIAS.fullmatch, ways)))
+    names = dict.fromkeys(name for name in named if len(name) > 1)
     yield from names if len(names) >= FEWEST_ROWS else ()
 
 

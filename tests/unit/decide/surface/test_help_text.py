@@ -252,6 +252,11 @@ def test_a_usage_with_a_row_for_each_command_lists_them() -> None:
     assert read_help("Usage: copy source target\n       copy -t folder source\n", "copy").subcommands == ()
 
 
+def test_a_row_of_a_usage_may_have_a_short_name_of_its_command() -> None:
+    usage = "Usage:\n    notes new|n <name>   # Create\n    notes ls\n    notes f|find [pattern]\n"
+    assert read_help(usage, "notes").subcommands == ("new", "ls", "find")
+
+
 def test_a_list_of_commands_may_begin_on_the_row_of_its_heading() -> None:
     rows = "Command: seq   Shows\n         size  Counts\n          more of it\n\nNote: no   command\n"
     assert [*subcommands(rows)] == ["seq", "size"]
