@@ -99,6 +99,7 @@ def examples(
     written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
+        documented.sort(key=lambda one: one.key in refused)
         most = min(fair, max(MOST_OF_TOOL, MOST_OF_FEW // len(ranked), _most_values(tool)))
         known = _known_values(tool, written, shared, missing)
         calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
@@ -108,7 +109,7 @@ def examples(
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(rank_of(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_SHOWN])])]
         bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
-        written += [one.input for one in own] if rank_of(tool) == WRITES else []
+        written += [one.input for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     others = [*_others(ranked, found, bases, shared)]
     named = [more for one in (*first, *others) for more in _with_named(one, ranked, refused)]

@@ -39,6 +39,9 @@ _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("ser
 _CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
 _HTTP = re.compile(r"(?i)streamable-?_?http|SSEServerTransport|transport *= *[\"']sse")
 _STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run\(\)")
+_REFUSAL = re.compile(
+    r"(?i)\A\W{0,3}(?:error|invalid|failed|cannot|could not)\b|\A.{0,60}\b(?:not found|is required)\b"
+)
 _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
@@ -319,8 +322,9 @@ class _Seen(NamedTuple):
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why calls were refused in each trial, by their keys."""
-        return {call.key: pair[0].output for call, pair in self.pairs if pair[0].status != "ok"}
+        """Why calls were refused in each trial, by their keys: some servers say so in an answer like any other."""
+        first = {call.key: pair[0] for call, pair in self.pairs}
+        return {key: one.output for key, one in first.items() if one.status != "ok" or _REFUSAL.search(one.output)}
 
     @property
     def missing(self) -> list[Missing]:

@@ -62,6 +62,7 @@ JSON_PATHS = ("$.name", "$.tags[*]", "$..city", "$.score", "$.tags")  # in the s
 _TYPING = frozenset(["type", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "$ref"])
 LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")  # in an error
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
+_LISTED = re.compile(r"\((?:one of:? )?([a-z][\w-]*(?:, (?:or )?[a-z][\w-]*){2,})\)")  # in parentheses
 
 
 def with_definitions(schema: Any, known: Any = None, deep: int = 0) -> Any:
@@ -93,7 +94,8 @@ def shown_values(schema: dict[str, Any]) -> list[Any]:
         described = str(schema.get("description", ""))
         languages = {r"\bSQL\b": SQL, r"(?i)\bJSON ?Path\b": JSON_PATHS}
         in_one = next((texts for language, texts in languages.items() if re.search(language, described)), ())
-        shown += _SHOWN.findall(described) or in_one
+        listed = [word for words in _LISTED.findall(described) for word in re.split(r"\W+(?:or )?", words)]
+        shown += _SHOWN.findall(described) or listed or in_one
     examples = schema.get("examples")
     return shown + (examples if isinstance(examples, list) else []) + listed_values(schema)
 

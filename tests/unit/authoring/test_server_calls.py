@@ -317,6 +317,15 @@ def test_values_are_listed_by_a_schema_with_alternatives_too(schema: dict[str, A
     assert shown_values(schema) == ["a", "b"]
 
 
+def test_words_in_parentheses_are_the_values_of_a_text() -> None:
+    assert shown_values({"type": "string", "description": "Its kind (short, long, or none)"}) == [
+        "short",
+        "long",
+        "none",
+    ]
+    assert shown_values({"type": "string", "description": "Its kind (of any length)"}) == []
+
+
 def test_a_list_gets_all_values_that_its_items_may_have() -> None:
     assert shown_values({"type": "array", "items": {"enum": ["mean", "max"]}}) == [["mean", "max"]]
 
@@ -398,6 +407,14 @@ def test_a_text_to_replace_is_one_that_was_written_to_the_file() -> None:
     written = {one.input["file_path"]: one.input["content"] for one in reversed(calls) if one.tool == "write"}
     edit = next(one.input for one in calls if one.tool == "edit")
     assert edit["old_text"] in written[edit["path"]]
+
+
+def test_an_example_that_the_server_refused_is_not_the_one_that_gets_options_or_names() -> None:
+    create, get = tool("create", ("title",), title=TEXT, tags=TEXT), tool("get", ("title",), title=TEXT)
+    shown = [{"title": ""}]
+    (first, *_) = examples([create, get], shown)
+    found = examples([create, get], shown, refused={first.key: "Title is required"})
+    assert {one.input["title"] for one in found if "tags" in one.input}.isdisjoint({""})
 
 
 def test_an_example_of_other_types_than_the_schema_lists_is_not_used() -> None:
