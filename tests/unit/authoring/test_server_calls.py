@@ -410,11 +410,13 @@ def test_a_text_to_replace_is_one_that_was_written_to_the_file() -> None:
 
 
 def test_an_example_that_the_server_refused_is_not_the_one_that_gets_options_or_names() -> None:
-    create, get = tool("create", ("title",), title=TEXT, tags=TEXT), tool("get", ("title",), title=TEXT)
-    shown = [{"title": ""}]
+    create = tool("create", ("title", "content"), title=TEXT, content=TEXT, tags=TEXT)
+    get, shown = tool("get", ("title",), title=TEXT), [{"title": "", "content": "Ada"}]
     (first, *_) = examples([create, get], shown)
     found = examples([create, get], shown, refused={first.key: "Title is required"})
+    assert first.input == shown[0]
     assert {one.input["title"] for one in found if "tags" in one.input}.isdisjoint({""})
+    assert next(one.input["title"] for one in found if one.tool == "get" and not one.tries) == "first"
 
 
 def test_an_example_of_other_types_than_the_schema_lists_is_not_used() -> None:
