@@ -203,8 +203,10 @@ class Prober(Agent):
                 words = [shlex.quote(sign + join.join(key)) for key in keys][:MOST_KEYS]
                 ways = with_word(line, words[0], own)
                 first = await probe.tried(Try(ways=ways, provides=False), base=line)
-                answer = probe.printed.get(first.line, text) if first is not None else text
-                if first is None or len(answer) > len(text) / 2 or str(next(iter(keys.values()))) not in answer:
+                if first is None or first.line not in ways:
+                    continue
+                answer = probe.printed.get(first.line, text)
+                if len(answer) > len(text) / 2 or str(next(iter(keys.values()))) not in answer:
                     continue
                 place = ways.index(first.line)
                 more = [with_word(line, word, own)[place] for word in (*words[1:], " ".join(words[:2]))]

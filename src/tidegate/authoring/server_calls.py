@@ -98,8 +98,7 @@ def examples(
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call that works
     written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
-        documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
-        documented.sort(key=lambda one: one.key in refused)
+        documented = _documented(tool, shown, tools, refused)
         most = min(fair, max(MOST_OF_TOOL, MOST_OF_FEW // len(ranked), _most_values(tool)))
         known = _known_values(tool, written, shared, missing)
         calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
@@ -111,7 +110,7 @@ def examples(
         bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
         written += [one.input for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    others = [*_others(ranked, found, bases, shared)]
+    others = [*_others(ranked, first, bases, shared)]
     named = [more for one in (*first, *others) for more in _with_named(one, ranked, refused)]
     ordered = _in_order([*first, *others, *named])
     unknown = {(one.tool, one.name) for one in missing}
@@ -133,7 +132,7 @@ def _others(
     ranks = {tool.name: rank_of(tool) for tool in ranked}
     again = [Example(tool.name, _rewritten(given, shared), "odd") for tool, given in bases if rank_of(tool) == WRITES]
     options.sort(key=lambda pair: (ranks[pair[1].tool] != WRITES, pair[0]))
-    known = {one.key for _, _, one in sorted(found, key=lambda one: one[1])[:MOST_CALLS]}
+    known = {one.key for *_, one in found}
     more = [one for _, one in options if one.key not in known]
     reached = {one.tool for _, _, one in found}
     odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
@@ -143,7 +142,7 @@ def _others(
 def _with_named(found: _Ranked, tools: Iterable[Tool], refused: Mapping[str, str]) -> Iterator[_Ranked]:
     """Yield the call, if it was refused, with the parameters that the error names; and so on with this one's error."""
     rank, turn, call = found
-    (tool,) = (one for one in tools if one.name == call.tool)
+    tool = next(one for one in tools if one.name == call.tool)
     while call.tries in ("", "option") and call.key in refused:
         lacking = [
             name
@@ -428,8 +427,7 @@ def _made_call(
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = schema_of(tool, name)
-        shown = list(written.get(name, ())) if rank_of(tool) != WRITES else []
-        shown = shown or shown_values(schema)
+        shown = [*(written.get(name, ()) if rank_of(tool) != WRITES else ())] or shown_values(schema)
         variant = turn % 2 if name in shared else 2 * turn + place + rank_of(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
@@ -461,8 +459,11 @@ def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str
     return None
 
 
-def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    """Return the inputs of its schema among these objects: those with its name, else those with its required keys.
+def _documented(
+    tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool], refused: Container[str]
+) -> list[Example]:
+    """Return calls with the inputs of its schema among these objects: those with its name, else those with its required
+    keys. What was refused comes last.
 
     If that is one key, no other of the tools may take it.
     """
@@ -473,7 +474,8 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Too
         fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
     given = [dict(zip(parameters(tool)[0], one, strict=False)) if isinstance(one, list) else one for one in given]
     inputs = [one for one in given if _is_valid(tool, one)] or [one for one in fitting if _is_valid(tool, one)]
-    return [{key: _here(value) for key, value in one.items()} for one in inputs]
+    calls = [Example(tool.name, {key: _here(value) for key, value in one.items()}) for one in inputs]
+    return sorted(calls, key=lambda one: one.key in refused)
 
 
 def _is_valid(tool: Tool, given: Any) -> bool:

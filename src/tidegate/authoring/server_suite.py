@@ -207,7 +207,8 @@ async def _startable(
         server, found = linked, await _started(here, where, linked)
     if isinstance(found, str) and "exit 1" in found:
         linked = with_own_folders(here.folder, where, server, "\n".join(map(text, sources(here.folder / where))))
-        server, found = (linked, await _started(here, where, linked)) if linked != server else (server, found)
+        started = found if linked == server else await _started(here, where, linked)
+        server, found = (server, found) if isinstance(started, str) else (linked, started)
     if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)

@@ -90,31 +90,34 @@ def schema_of(tool: Tool, name: str) -> dict[str, Any]:
 def shown_values(schema: dict[str, Any]) -> list[Any]:
     """Return the values that a parameter's schema names."""
     shown = [schema[key] for key in ("default", "example") if key in schema]
-    if schema.get("type") == "string":
+    if _type_of(schema) == "string":
         described = str(schema.get("description", ""))
         languages = {r"\bSQL\b": SQL, r"(?i)\bJSON ?Path\b": JSON_PATHS}
         in_one = next((texts for language, texts in languages.items() if re.search(language, described)), ())
         listed = [word for words in _LISTED.findall(described) for word in re.split(r"\W+(?:or )?", words)]
         shown += _SHOWN.findall(described) or listed or in_one
-    examples = schema.get("examples")
-    return shown + (examples if isinstance(examples, list) else []) + listed_values(schema)
+    return shown + _listed(schema, "examples") + listed_values(schema)
 
 
 def listed_values(schema: dict[str, Any]) -> list[Any]:
     """Return all values that a parameter may have, if its schema lists them; of a list, the value with all of them."""
-    if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+    if _type_of(schema) == "array" and isinstance(schema.get("items"), dict):
         return [*filter(None, [listed_values(schema["items"])])]
-    inner = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or () if isinstance(one, dict)]
     const = [schema["const"]] if "const" in schema else []
-    return [*(schema.get("enum") or const), *(value for one in inner for value in listed_values(one))]
+    inner = [value for one in _kinds(schema)[1:] for value in listed_values(one)]
+    return (_listed(schema, "enum") or const) + inner
+
+
+def _listed(schema: dict[str, Any], key: str) -> list[Any]:
+    return schema[key] if isinstance(schema.get(key), list) else []
 
 
 def made_value(name: str, schema: Any, turn: int) -> Any:
     """Return a value for a parameter by its type and name; None if that does not tell enough."""
     any_type = isinstance(schema, dict) and schema.keys().isdisjoint(_TYPING)
-    typed = [one for one in _kinds(schema) if isinstance(one, dict) and one.get("type", "null") != "null"]
-    schema = min(typed, key=lambda one: one["type"] == "string", default={})  # the others say more
-    match "string" if any_type else schema.get("type"):
+    typed = [one for one in _kinds(schema) if _type_of(one)]
+    schema = min(typed, key=lambda one: _type_of(one) == "string", default={})  # the others say more
+    match "string" if any_type else _type_of(schema):
         case "integer" | "number" as kind:
             numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
             return numbers[turn % 6]
@@ -144,20 +147,28 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             return None
 
 
+def _type_of(schema: dict[str, Any]) -> Any:
+    """Return the type, of several the first that is not null; None without one."""
+    kinds = _listed(schema, "type") or [schema.get("type")]
+    return next((kind for kind in kinds if kind != "null"), None)
+
+
 def _row(kind: Any, turn: int) -> dict[str, Any] | None:
     """Return an object with keys of the sample of CSV; None if no values of the schema `kind` can be made for them."""
     row = _ROW if turn % 2 == 0 else {**_ROW, "name": "Grace", "score": 7}
     if not isinstance(kind, dict) or kind.keys().isdisjoint(_TYPING):
         return row
-    if any(isinstance(one, dict) and one.get("type") == "string" and "enum" not in one for one in _kinds(kind)):
+    if any(_type_of(one) == "string" and "enum" not in one for one in _kinds(kind)):
         return {key: str(value) for key, value in row.items()}
     made = {key: made_value(key, kind, turn + place) for place, key in enumerate(row)}
     return None if None in made.values() else made
 
 
-def _kinds(schema: Any) -> list[Any]:
+def _kinds(schema: Any) -> list[dict[str, Any]]:
     """Return the schema, and those of which a value has to meet one."""
-    return [schema, *(one for key in ("anyOf", "oneOf") if isinstance(schema, dict) for one in schema.get(key) or ())]
+    if not isinstance(schema, dict):
+        return []
+    return [schema, *(one for key in ("anyOf", "oneOf") for one in _listed(schema, key) if isinstance(one, dict))]
 
 
 def leaves(value: Any) -> list[Any]:

@@ -311,6 +311,7 @@ def test_each_value_that_a_schema_lists_is_given_if_there_are_few_tools() -> Non
     [
         {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
         {"oneOf": [{"const": "a"}, {"const": "b"}]},
+        {"type": ["null", "string"], "enum": ["a", "b"], "anyOf": 7, "examples": "a"},
     ],
 )
 def test_values_are_listed_by_a_schema_with_alternatives_too(schema: dict[str, Any]) -> None:
@@ -499,6 +500,7 @@ def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str],
         ),
         ("mode", {"type": "string", "enum": ["a", "b"]}, "a", "b"),
         ("flows", {"anyOf": [TEXT, {"type": "null"}, {"type": "number"}]}, 7, 3),
+        ("size", {"type": ["null", "integer"], "enum": "none"}, 1, 2),
     ],
 )
 def test_a_value_is_made_by_type_and_name_and_differs_by_turn(name: str, schema: Any, first: Any, second: Any) -> None:
