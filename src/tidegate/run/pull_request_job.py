@@ -31,7 +31,7 @@ from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import TwoSides
 from tidegate.run.run_job import Options, RunJob
-from tidegate.suite.changes import RULES, changes, entrusted
+from tidegate.suite.changes import RULES, changes, entrusted, origins
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.plan import (
     make_plan,
@@ -143,16 +143,28 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
 
     Guidance is part of the product; base's scenarios say which files are guidance.
     """
-    guidance = {one.name: one.guidance_or(base.guidance) for one in base.scenarios}
+    old = origins(base.scenarios, head.scenarios)
 
     @cache  # scenarios may share a template
-    def differ(template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
-        return _differing(*(scenario_files(root, template, scripts, globs) for root in (before, after)))
+    def differ(origin: str | None, template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
+        own, files = scenario_files(before, origin, scripts, globs), scenario_files(after, template, scripts, globs)
+        moved = {
+            name.replace(f"{origin}/", f"{template}/", 1) if origin and template else name: own[name] for name in own
+        }
+        return _differing(moved, files)
 
-    return {
-        one.name: differ(one.template, files_of(one.evaluators), tuple(guidance.get(one.name, base.guidance)))
-        for one in head.scenarios
-    }
+    found = dict[str, list[str]]()
+    for one in head.scenarios:
+        origin = old.get(one.name, one)
+        guidance = tuple(origin.guidance_or(base.guidance)) if one.name in old else tuple(base.guidance)
+        found[one.name] = differ(origin.template, one.template, files_of(one.evaluators), guidance)
+    return found
+
+
+def _moved(name: str, origin: str | None, template: str | None) -> str:
+    """Return the file's path where its template is now."""
+    is_in = origin is not None and template is not None and name.startswith(f"{origin}/")
+    return f"{template}{name.removeprefix(origin or '')}" if is_in else name
 
 
 def _definitions(

@@ -5,7 +5,7 @@ Details name keys, not values, except for rules: agents, targets and commands ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -143,6 +143,22 @@ def changes(base: Suite | None, head: Suite, files: Mapping[str, Sequence[str]])
     return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
 
 
+def origins(base: Iterable[Scenario], head: Iterable[Scenario]) -> dict[str, Scenario]:
+    """Return base's scenario of each of head's, by head's name: that of the same name, else one that was renamed.
+
+    That is one which head lacks, with the same prompt or gates.
+    """
+    after = {one.name: one for one in head}
+    before = {one.name: one for one in base}
+    gone = {name: one for name, one in before.items() if name not in after}
+    found = {name: before[name] for name in after if name in before}
+    for name, one in after.items():
+        alike = (old for old in gone.values() if old.prompt == one.prompt or (old.gates and old.gates == one.gates))
+        if name not in before and (old := next(alike, None)):
+            found[name] = gone.pop(old.name)
+    return found
+
+
 def different(before: Value, after: Value) -> list[str]:
     """Return the keys whose values differ, in the order of the model."""
     keys = dict.fromkeys((*type(before).model_fields, *type(after).model_fields))
@@ -161,12 +177,15 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
 
 
 def _scenarios(base: Suite, head: Suite, files: Mapping[str, Sequence[str]]) -> Iterator[DefinitionChange]:
-    after = {scenario.name: scenario for scenario in head.scenarios}
+    old_names = {name: one.name for name, one in origins(base.scenarios, head.scenarios).items()}
+    after = {old_names.get(one.name, one.name): one for one in head.scenarios}
     for before in base.scenarios:
         now = after.pop(before.name, None)
         if now is None:
             yield _change(before.name, "less", "scenario removed")
             continue
+        if now.name != before.name:
+            yield _change(before.name, "other", f"renamed to {now.name}")
         yield from _checks(before, now)
         old, new = (_amounts(one, base) for one in (before, now))
         for key in (key for key in old if old[key] != new[key]):
@@ -174,7 +193,7 @@ def _scenarios(base: Suite, head: Suite, files: Mapping[str, Sequence[str]]) -> 
         of_target = (f"target.{key}" for key in different(before.target, now.target))
         for key in (key for key in (*different(before, now), *of_target) if key not in _ALONE):
             yield _change(before.name, "less" if key in _DECIDING else "other", key)
-        if own := files.get(before.name):
+        if own := files.get(now.name):
             yield _change(before.name, "less", f"files: {few(own)}")
     for name in after:
         yield _change(name, "more", "new scenario")

@@ -23,6 +23,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import REFERENCE, Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
+from tidegate.suite.changes import origins
 from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
@@ -94,7 +95,9 @@ def pull_request_plan(
     """
     of_product = {row.key: row for row in product.rows}
     rows = [_with_product(row, of_product.get(row.key, row), _start(row, product.rows, head.rows)) for row in base.rows]
-    rows = [_with_template(row, _template_of(row, of_product, head.rows)) for row in rows]
+    old = origins((row.scenario for row in product.rows), (row.scenario for row in head.rows))
+    templates = {old[one.name].name: one.template for one in (row.scenario for row in head.rows) if one.name in old}
+    rows = [_with_template(row, templates.get(row.key.scenario, row.scenario.template)) for row in rows]
     known = {row.key: row for row in rows}
     taken = {*known, *(row.key for row in head.rows)}
     added = []
@@ -140,16 +143,6 @@ def _with_product(row: PlanRow, product: PlanRow, head: Target) -> PlanRow:
             "own_texts": None if same else texts,
         }
     )
-
-
-def _template_of(row: PlanRow, base: Container[RowKey], head: Sequence[PlanRow]) -> str | None:
-    """Return head's template for base's row: of its scenario, else of a new one with its prompt or its gates."""
-    own = [one.scenario.template for one in head if one.key == row.key]
-    added = [one.scenario for one in head if one.key not in base]
-    alike = [
-        one for one in added if one.prompt == row.scenario.prompt or (one.gates and one.gates == row.scenario.gates)
-    ]
-    return (*own, *(one.template for one in alike), row.scenario.template)[0]
 
 
 def _with_template(row: PlanRow, template: str | None) -> PlanRow:

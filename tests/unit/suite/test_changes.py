@@ -46,6 +46,11 @@ def scenario(name: str = "docs", **more: Any) -> Scenario:
     return make.scenario(name, **{"gates": (EXISTS, CONTAINS), **more})
 
 
+def unlike(name: str) -> Scenario:
+    """A scenario that shares nothing with others."""
+    return scenario(name, prompt=name, gates=(FileExists(path=name),))
+
+
 def suite(*scenarios: Scenario, **more: Any) -> Suite:
     return make.suite(*(scenarios or (scenario(),)), **more)
 
@@ -69,8 +74,34 @@ def test_without_a_base_there_is_nothing_to_change() -> None:
 
 
 def test_a_removed_scenario_checks_less_and_a_new_one_more() -> None:
-    base, head = suite(scenario("a"), scenario("b")), suite(scenario("b"), scenario("c"))
+    base, head = suite(unlike("a"), unlike("b")), suite(unlike("b"), unlike("c"))
     assert changed(base, head) == [("a", "less", "scenario removed"), ("c", "more", "new scenario")]
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({}, [("docs", "other", "renamed to week")]),
+        (
+            {"gates": (EXISTS,)},
+            [
+                ("docs", "less", 'gates: file_contains: out.json must contain "high"'),
+                ("docs", "other", "renamed to week"),
+            ],
+        ),
+        (
+            {"prompt": "Other.", "gates": (EXISTS,)},
+            [("docs", "less", "scenario removed"), ("week", "more", "new scenario")],
+        ),
+    ],
+)
+def test_a_scenario_of_the_same_prompt_or_gates_is_renamed(more: dict[str, Any], found: list[Any]) -> None:
+    assert changed(suite(), suite(scenario("week", **more))) == found
+
+
+def test_a_renamed_scenario_is_that_of_one_only() -> None:
+    found = changed(suite(), suite(scenario("week"), scenario("month")))
+    assert found == [("month", "more", "new scenario"), ("docs", "other", "renamed to week")]
 
 
 def test_gates_that_go_or_change_may_check_less_and_new_ones_check_otherwise() -> None:
@@ -193,7 +224,7 @@ def test_other_rules_check_more_or_less(before: dict[str, Any], after: dict[str,
 
 # For each field of a scenario, another value, and what such a change is.
 OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
-    "name": ("other", ["less", "more"]),
+    "name": ("other", ["other"]),
     "file": ("elsewhere.yaml", []),
     "description": ("other", ["other"]),
     "template": ("t", ["other"]),
@@ -289,7 +320,7 @@ def test_a_shorter_watch_checks_less_and_a_longer_one_is_used_at_once() -> None:
 
 @given(st.permutations(["a", "b", "c"]), st.sets(st.sampled_from(["a", "b", "c"])))
 def test_what_may_check_less_comes_first(order: list[str], kept: set[str]) -> None:
-    base, head = suite(*map(scenario, order)), suite(scenario("d"), *map(scenario, sorted(kept)))
+    base, head = suite(*map(unlike, order)), suite(unlike("d"), *map(unlike, sorted(kept)))
     effects = [effect for _, effect, _ in changed(base, head)]
     assert effects == sorted(effects, key=["less", "more", "other"].index)
     assert effects.count("less") == 3 - len(kept)
