@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
+from itertools import islice
 from random import Random
 from typing import Any, ClassVar, Literal
+from uuid import uuid4
 
-from tidegate.model.agent import LIST, Agent, NoAnswerError, ScriptedStep, Session, Tool
+from tidegate.model.agent import LIST, Agent, NoAnswerError, ScriptedStep, Session, Tool, taken_from
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
+from tidegate.text.patterns import PatternTooSlowError, search
 from tidegate.text.shorten import both_ends
 
 CALL_SECS = 120.0
 LIST_CHARACTERS = 40_000
+NOT_SENT = "not sent"  # how the answer of a call begins that an earlier answer leaves without input
 
 
 class Scripted(Agent):
@@ -25,9 +29,10 @@ class Scripted(Agent):
     under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
     `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of
     `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that the
-    server does not list fails, and is not sent. The random choices depend on a seed, which is drawn for each run and
-    recorded in it, so that no pull request can know them. With a `seed` of its own they depend on that, scenario, side
-    and the trial's index alone.
+    server does not list fails, and is not sent. In an `input`, `{answer_of: TOOL, match: PATTERN}` is the pattern's
+    first group, such as an id, in the last answer of that tool which has it; with `back: 1`, in the one before. The
+    random choices depend on a seed, which is drawn for each run and recorded in it, so that no pull request can know
+    them. With a `seed` of its own they depend on that, scenario, side and the trial's index alone.
     """
 
     type: Literal["scripted"]
@@ -66,12 +71,12 @@ class Scripted(Agent):
         draw = _draws(self.seed, session)
         steps = self._steps(session.scenario)
         tools = await _server_tools(session, steps)
-        ran = 0
+        ran, answers = 0, dict[str, list[str]]()
         for step in steps:
             # One sample per step, so that a step's sample does not depend on the other steps' probabilities.
             if draw.random() < step.probability:
                 ran += 1
-                await _take(session, step, tools)
+                await _take(session, step, tools, answers)
             else:
                 session.emit(Message(role="system", text=f"skipped by its probability {step.probability:g}: {step}"))
         return End(end="completed", message=f"ran {ran} of {len(steps)} steps")
@@ -88,17 +93,45 @@ async def _server_tools(session: Session, steps: Iterable[ScriptedStep]) -> tupl
     return (await session.server_tools()).tools if of_server else ()
 
 
-async def _take(session: Session, step: ScriptedStep, tools: Iterable[Tool]) -> None:
+async def _take(session: Session, step: ScriptedStep, tools: Iterable[Tool], answers: dict[str, list[str]]) -> None:
+    """Take the step. `answers` of the server's tools, by name, get the new one."""
     if step.run is not None:
         await session.shell(step.run)
     elif step.asks is not None:
         what, name = step.asks
-        await session.ask_server(what, name, step.input, timeout_secs=CALL_SECS)
+        try:
+            given = _filled(step.input, answers)
+        except (LookupError, PatternTooSlowError) as error:
+            _not_sent(session, name, step.input, str(error))
+            return
+        answer = await session.ask_server(what, name, given, timeout_secs=CALL_SECS)
+        answers.setdefault(name, []).append(answer.text)
     else:
         session.step(LIST)
         session.emit(ToolCall(id=LIST, tool=LIST))
         listed = "\n".join(sorted(map(signature, tools)))
         session.emit(ToolResult(id=LIST, status="ok", output=both_ends(listed, LIST_CHARACTERS)))
+
+
+def _not_sent(session: Session, name: str, given: dict[str, Any], why: str) -> None:
+    """Record a call that failed, since an answer that it depends on lacks something."""
+    session.step(name)
+    id_ = f"not-sent-{uuid4().hex[:8]}"
+    session.emit(ToolCall(id=id_, tool=f"mcp__{session.server.name if session.server else ''}__{name}", input=given))
+    session.emit(ToolResult(id=id_, status="error", output=f"{NOT_SENT}: {why}"))
+
+
+def _filled(value: Any, answers: Mapping[str, Sequence[str]]) -> Any:
+    """Return the input with what it takes from answers. Raises LookupError if no answer has it."""
+    if (taken := taken_from(value)) is not None:
+        known = (search(taken.match, text) for text in reversed(answers.get(taken.answer_of, ())))
+        found = next(islice(filter(None, known), taken.back, None), None)
+        if found is None:
+            raise LookupError(f"no answer of `{taken.answer_of}` has {taken.match}")
+        return found[1]
+    if isinstance(value, dict):
+        return {key: _filled(one, answers) for key, one in value.items()}
+    return [_filled(one, answers) for one in value] if isinstance(value, list) else value
 
 
 def signature(tool: Tool) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 from tidegate.agents.scripted import parameters
 from tidegate.agents.tool_list import input_fault
 from tidegate.authoring.build_systems.mcp_files import local
-from tidegate.authoring.server_tools import READS, REMOVES, WORD, WRITES, is_risky, order_of, rank_of, shared_names
+from tidegate.authoring.server_ids import NO_ID, OF_ID, late, taken, told
+from tidegate.authoring.server_tools import READS, REMOVES, WRITES, is_risky, order_of, rank_of, shared_names
 from tidegate.authoring.server_values import (
     FILES,
     LACKING,
@@ -26,7 +27,7 @@ from tidegate.authoring.server_values import (
     schema_of,
     shown_values,
 )
-from tidegate.model.agent import Tool
+from tidegate.model.agent import Tool, taken_from
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 80, 3, 10  # in all, of a tool, and of all tools if these are few
 MOST_SHOWN = 6  # calls of a tool that documents and tests show
@@ -39,12 +40,9 @@ HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the
 _NAMED_FORMAT = re.compile(r"\b(?:JSON|CSV|YAML|XML|TOML|HTML)\b")  # in an error about a file
 _FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
 _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
-_NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
 _OF_IDS = ("string", "array")  # types
 _ODD = ("", "a(b", RICH, "long text, " * 20)
 _FOLDERS = ("new/inner", "inner/..")  # of files
-_OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
-_GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 
 
 class Example(NamedTuple):
@@ -81,6 +79,7 @@ def examples(
     answers: Sequence[str] = (),
     missing: Collection[Missing] = (),
     refused: Mapping[str, str] = {},
+    sources: Sequence[str] = (),
 ) -> tuple[Example, ...]:
     """Return calls of each tool: with an input among the `shown` objects, or in its schema, and of its types.
 
@@ -89,7 +88,7 @@ def examples(
     calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
     trial: ids that it gives are used. `missing`: names of what tools wrote that it does not know; it may know another.
     `refused`: why calls failed, by their keys. They get the parameters that the error names, and no others if another
-    call of the tool worked.
+    call of the tool worked. `sources`: tools whose answers give ids.
     """
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=order_of)
     shared = shared_names(ranked)
@@ -101,20 +100,23 @@ def examples(
         documented = _documented(tool, shown, tools, refused)
         most = min(fair, max(MOST_OF_TOOL, MOST_OF_FEW // len(ranked), _most_values(tool)))
         known = _known_values(tool, written, shared, missing)
-        calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
-        made = [one._replace(input=_with_old(one.input, written)) for one in calls if one is not None]
+        plain = (_made_call(tool, turn, shared, answers, known, sources) for turn in range(most))
+        made = [one._replace(input=_with_old(one.input, written)) for one in plain if one is not None]
         own = [*documented[:MOST_SHOWN], *made]
         repeats = rank_of(tool) == READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
-        found += [(rank_of(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_SHOWN])])]
+        found += _in_turns(tool, own[: most + len(documented[1:MOST_SHOWN])])
         bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
         written += [one.input for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    others = [*_others(ranked, first, bases, shared)]
-    named = [more for one in (*first, *others) for more in _with_named(one, ranked, refused)]
-    ordered = _in_order([*first, *others, *named])
+    calls = [*first, *_others(ranked, first, bases, shared)]
+    ordered = _in_order([*calls, *(more for one in calls for more in _with_named(one, ranked, refused))])
     unknown = {(one.tool, one.name) for one in missing}
     return tuple(_with_readers(ordered, {tool.name: rank_of(tool) for tool in ranked}, unknown))
+
+
+def _in_turns(tool: Tool, own: Iterable[Example]) -> list[_Ranked]:
+    return [(rank_of(tool), turn + late(one.input), one) for turn, one in enumerate(own)]
 
 
 def _others(
@@ -286,7 +288,7 @@ def _odd(tools: Sequence[Tool], found: Iterable[tuple[int, int, Example]], share
         for key, value in given.items():
             odd = [] if rank == WRITES and len(leaves(value)) < 2 else _nothing(key, value)
             edges = [] if rank == REMOVES or value in shown_values(schema_of(tool, key)) else _edges(value)
-            odd += edges[:1] if _GIVEN.search(key) else edges
+            odd += edges[:1] if OF_ID.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == WRITES else given
                 calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, "odd")))
@@ -304,8 +306,8 @@ def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
     """Yield calls of tools that want an id which the server gives to nothing, or which differs in each trial."""
     for tool in tools:
         properties, required = parameters(tool)
-        kinds = {name: properties[name].get("type", "string") for name in required if _GIVEN.search(name)}
-        ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
+        kinds = {name: properties[name].get("type", "string") for name in required if OF_ID.search(name)}
+        ids = {name: [NO_ID] if kind == "array" else NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
         others = {name: made_value(name, schema_of(tool, name), 0) for name in required - ids.keys()}
         if ids and None not in others.values():
             yield Example(tool.name, {**ids, **others}, "unknown")
@@ -313,13 +315,15 @@ def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
 
 def _nothing(key: str, value: Any) -> list[Any]:
     """Return values that name nothing; for an id that the server gave, one of the same form."""
+    if taken_from(value):
+        return [NO_ID]
     if isinstance(value, list):
         return [[one] for one in _nothing(key, value[0])] if value else []
     if isinstance(value, dict):
         return [{**value, name: one} for name, inner in value.items() for one in _nothing(name, inner)]
     if not isinstance(value, str):
         return []
-    of_server = _GIVEN.search(key) and value not in ("first", "second") and value[::-1] != value
+    of_server = OF_ID.search(key) and value not in ("first", "second") and value[::-1] != value
     return [value[::-1] if of_server else f"no-such-{key}"]
 
 
@@ -417,12 +421,17 @@ def _with_name(value: Any, named: Callable[[str], str]) -> Any:
 
 
 def _made_call(
-    tool: Tool, turn: int, shared: Container[str], answers: Sequence[str], written: Mapping[str, Sequence[Any]]
+    tool: Tool,
+    turn: int,
+    shared: Container[str],
+    answers: Sequence[str],
+    written: Mapping[str, Sequence[Any]],
+    sources: Sequence[str],
 ) -> Example | None:
     """Return a call with a value for each parameter that is required; None if one cannot be made.
 
     Names of what other tools use as well, in `shared`, come back in the turn after the next. Tools that read use those
-    that were `written`. Ids are in `answers`.
+    that were `written`. Ids are in `answers`, or taken from those of `sources`.
     """
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
@@ -435,8 +444,8 @@ def _made_call(
         if shown and schema.get("type") == "array" and isinstance(given[name], str):
             given[name] = [*dict.fromkeys((given[name], *shown))][:2]
         if given[name] is None:
-            given[name] = _told(name, schema, turn, answers)
-        if given[name] is None and name in shared and _GIVEN.search(name):
+            given[name] = told(name, schema, turn, answers) or taken(name, schema, sources, [*given.values()])
+        if given[name] is None and name in shared and OF_ID.search(name):
             given[name] = ("first", "second")[turn % 2]
     return None if None in given.values() else Example(tool.name, given)
 
@@ -444,19 +453,6 @@ def _made_call(
 def _most_values(tool: Tool) -> int:
     """Return how many values the schema names for a required parameter, at most."""
     return max((len(shown_values(schema_of(tool, name))) for name in parameters(tool)[1]), default=0)
-
-
-def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]) -> Any:
-    """Return a value that all trials' answers give to this name, or as an id; None without one that is not ours."""
-    several = schema.get("type") == "array"
-    words = r"[\W_]?".join(map(re.escape, WORD.findall(name.removesuffix("s") if several else name) or [name]))
-    for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
-        pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
-        found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers] or [{}]
-        same = [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]
-        if same:
-            return [same[turn % len(same)]] if several else same[turn % len(same)]
-    return None
 
 
 def _documented(

@@ -13,7 +13,7 @@ from tidegate.authoring.observed_gates import lasting
 from tidegate.authoring.server_calls import Example
 from tidegate.authoring.server_values import listed_values, schema_of
 from tidegate.checks.evaluators.matching import as_json
-from tidegate.model.agent import LIST, Tool
+from tidegate.model.agent import LIST, Tool, taken_from
 from tidegate.text.noise import VOLATILE
 
 ANY = {"any": True}
@@ -60,10 +60,21 @@ def answer_check(
     output = _alike([as_json(one) for one in outputs], json.dumps(call.input), of_now)
     if fails and any(map(_OF_SDK.search, outputs)):
         output = ANY
-    told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
+    expected = _expected(call.input)
+    given_as = ["an id" if value == ANY else str(value) for value in expected.values()]
+    told = f" to {', '.join(given_as)}" if given_as else ""
     name = f"{call.tool} {'is refused' if fails else 'answers as before'}{told}"
-    given = {"input": call.input, "fails": fails, "exact": True}
+    given = {"input": expected, "fails": fails, "exact": True}
     return _check(f"mcp__{server}__{call.tool}", _short(name), output, given)
+
+
+def _expected(value: Any) -> Any:
+    """Return the value as a check expects it: what is taken from an answer may be anything."""
+    if taken_from(value):
+        return ANY
+    if isinstance(value, dict):
+        return {key: _expected(one) for key, one in value.items()}
+    return [*map(_expected, value)] if isinstance(value, list) else value
 
 
 def of_each_call(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from tidegate.agents.scripted import Scripted
+from tidegate.agents.scripted import NOT_SENT, Scripted
 from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
@@ -19,6 +19,7 @@ from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import Example, Missing, examples, samples_of, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
 from tidegate.authoring.server_folders import folders_named, moved, unlinked, with_build, with_lacking, with_own_folders
+from tidegate.authoring.server_ids import sources as id_sources
 from tidegate.authoring.server_tools import is_risky
 from tidegate.authoring.server_values import LACKING, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
@@ -175,7 +176,8 @@ async def _tried(
     for _ in range(MOST_TRIES):
         errors += seen.failed.values()
         missing += seen.missing
-        calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused), errors)
+        given = id_sources(tools, [(call.tool, [one.output for one in pair]) for call, pair in seen.pairs])
+        calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused, given), errors)
         samples = samples_of(calls, errors)
         server = with_lacking(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
@@ -359,8 +361,9 @@ async def _working(here: Tryout, tried: _Draft) -> _Seen:
 
 
 def _ended_alike(pair: Sequence[ToolResult]) -> bool:
-    """Return True if the call worked in each trial, or was refused in each."""
-    return {answer.status for answer in pair} in ({"ok"}, {"error"})
+    """Return True if the call worked in each trial, or the server refused it in each."""
+    is_sent = not any(answer.output.startswith(NOT_SENT) for answer in pair)
+    return is_sent and {answer.status for answer in pair} in ({"ok"}, {"error"})
 
 
 def _of_file(gate: dict[str, Any]) -> dict[str, Any]:

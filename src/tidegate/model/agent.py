@@ -1,6 +1,7 @@
 """The agent interface: an agent gets a session in a workspace and works until it ends."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +15,41 @@ from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.value import Value
 
 LIST = "tools/list"  # how the record names the step `list_tools`
+
+
+def _check_references(value: object) -> None:
+    """Raise ValueError if the value has a reference to an answer that is not valid."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if taken_from(value) is None:
+        for one in inner:
+            _check_references(one)
+
+
+class FromAnswer(Value):
+    """What a step takes from an earlier answer: the first group of `match` in the last one of a tool that has it.
+
+    `back`: how many answers that have it before the last one.
+    """
+
+    answer_of: str
+    match: str
+    back: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _has_group(self) -> Self:
+        try:
+            groups = re.compile(self.match).groups
+        except re.error as error:
+            raise ValueError(f"`match` is not a pattern: {error}") from None
+        if groups == 0:
+            raise ValueError("`match` needs a group: parentheses around what is taken")
+        return self
+
+
+def taken_from(value: object) -> FromAnswer | None:
+    """Return what the value of a step's input refers to, if it is `{answer_of: TOOL, match: PATTERN}`."""
+    is_one = isinstance(value, dict) and {"answer_of", "match"} <= value.keys() <= {"answer_of", "match", "back"}
+    return FromAnswer.model_validate(value) if is_one else None
 
 
 class ScriptedStep(Value):
@@ -34,6 +70,7 @@ class ScriptedStep(Value):
             raise ValueError("a step is one of `run`, `call`, `read`, `prompt` and `list_tools`")
         if self.input and self.call is None and self.prompt is None:
             raise ValueError("`input` belongs to `call` or `prompt`")
+        _check_references(self.input)
         return self
 
     @property

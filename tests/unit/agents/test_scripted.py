@@ -58,6 +58,38 @@ def test_tools_of_a_server_are_called_and_listed_with_their_parameters(session: 
     assert end.message == "ran 2 of 2 steps"
 
 
+def test_an_input_takes_what_an_earlier_answer_has(session: LocalSession) -> None:
+    session.server = ServerScript("shelf", session.root / "server")
+    session.tools = ServerTools((Tool("add", "", {}), Tool("link", "", {})))
+    said = ("ID: a-7", "there is no room", "ID: b-8", "linked")
+    session.answers = [ToolAnswer("ok", text) for text in said]
+    last, before = ({"answer_of": "add", "match": r"ID: (\S+)", "back": back} for back in (0, 1))
+    add = ScriptedStep(call="add")
+    session.run(scripted(add, add, add, ScriptedStep(call="link", input={"ids": [before, last], "kind": "x"})))
+    calls = [(event.tool, event.input) for event in session.events if event.type == "tool_call"]
+    assert calls[-1] == ("link", {"ids": ["a-7", "b-8"], "kind": "x"})
+
+
+@pytest.mark.parametrize("answers", [[], [ToolAnswer("error", "there is no room")]])
+def test_a_call_whose_input_no_answer_has_fails_and_is_not_sent(
+    session: LocalSession, answers: list[ToolAnswer]
+) -> None:
+    session.server = ServerScript("shelf", session.root / "server")
+    session.tools = ServerTools((Tool("add", "", {}), Tool("get", "", {})))
+    session.answers = [*answers]
+    get = ScriptedStep(call="get", input={"id": {"answer_of": "add", "match": r"ID: (\S+)"}})
+    session.run(scripted(*[ScriptedStep(call="add")] * len(answers), get))
+    (result,) = [event for event in session.events if event.type == "tool_result"][len(answers) :]
+    assert (result.status, result.output) == ("error", r"not sent: no answer of `add` has ID: (\S+)")
+    assert session.answers == []
+
+
+@pytest.mark.parametrize("match", ["ID: (", "ID: .*"])
+def test_what_is_taken_from_an_answer_is_the_group_of_a_pattern(match: str) -> None:
+    with pytest.raises(ValidationError, match="`match`"):
+        ScriptedStep(call="get", input={"ids": [{"answer_of": "add", "match": match}]})
+
+
 def test_a_call_without_a_server_is_not_measured(session: LocalSession) -> None:
     with pytest.raises(NoAnswerError, match=r"the step add needs an MCP server"):
         session.run(scripted(ScriptedStep(call="add")))

@@ -19,6 +19,7 @@ from tidegate.authoring.server_checks import (
     tells_time,
 )
 from tidegate.authoring.server_folders import moved, with_lacking
+from tidegate.authoring.server_ids import NO_ID, sources
 from tidegate.authoring.server_suite import at_url, why_not_called, workspace_files
 from tidegate.authoring.server_values import made_value, shown_values, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
@@ -732,3 +733,43 @@ def test_a_list_of_files_is_of_those_that_were_written() -> None:
 def test_names_of_files_in_a_list_get_the_suffix_that_an_error_lists() -> None:
     (call,) = with_files([Example("merge", {"paths": ["sample.txt", "notes.txt"]})], ["path must end in .csv or .tsv"])
     assert call.input == {"paths": ["sample.csv", "notes.csv"]}
+
+
+NOTE = tool("create_note", ("title",), title=TEXT)
+TASK = tool("create_task", ("title",), title=TEXT)
+NEW_IDS = [("create_note", ["Note created with ID: a1", "Note created with ID: b2"])]
+
+
+def test_tools_that_write_give_ids_if_these_differ_in_each_trial() -> None:
+    keyed = tool("create_key", ("id",), id=TEXT)
+    answers = [
+        *NEW_IDS,
+        ("create_task", ["id: 7", "id: 7"]),
+        ("create_key", ['{"id": "a"}', '{"id": "b"}']),
+        ("list_notes", ["ID: a1", "ID: b2"]),
+    ]
+    assert sources([NOTE, TASK, keyed, tool("list_notes")], answers) == ("create_note",)
+
+
+def test_an_id_is_taken_from_an_answer_two_of_them_from_two_and_later_than_these_are_given() -> None:
+    link = tool("create_link", ("source_id", "target_id"), source_id=TEXT, target_id=TEXT)
+    found = examples([link, TASK, NOTE], [], sources=("create_task", "create_note"))
+    linked = next(one for one in found if one.tool == "create_link")
+    assert [one.get("back") for one in linked.input.values()] == [None, 1]
+    assert sum(one.tool == "create_task" for one in found[: found.index(linked)]) >= 2
+
+
+def test_an_id_is_that_of_the_tool_which_is_named_like_it() -> None:
+    get = tool("get", ("task_id",), task_id=TEXT)
+    found = examples([get, NOTE, TASK], [], sources=("create_note", "create_task"))
+    assert {one.input["task_id"]["answer_of"] for one in found if one.tool == "get" and not one.tries} == {
+        "create_task"
+    }
+    assert NO_ID in [one.input["task_id"] for one in found if one.tool == "get"]
+
+
+def test_an_id_that_is_taken_from_an_answer_may_be_any_in_a_check() -> None:
+    call = Example("get", {"id": {"answer_of": "create_note", "match": "ID: (.*)"}, "form": "short"})
+    check = answer_check("shelf", call, ["note a1", "note b2"])
+    assert check["name"] == "get answers as before to an id, short"
+    assert check["expected"][0]["input"] == {"id": {"any": True}, "form": "short"}
