@@ -124,11 +124,11 @@ def _not_sent(session: Session, name: str, given: dict[str, Any], why: str) -> N
 def _filled(value: Any, answers: Mapping[str, Sequence[str]]) -> Any:
     """Return the input with what it takes from answers. Raises LookupError if no answer has it."""
     if (taken := taken_from(value)) is not None:
-        known = (search(taken.match, text) for text in reversed(answers.get(taken.answer_of, ())))
-        found = next(islice(filter(None, known), taken.back, None), None)
-        if found is None:
+        found = (search(taken.match, text) for text in reversed(answers.get(taken.answer_of, ())))
+        known = (one[1] for one in found if one is not None and one[1] is not None)
+        if (given := next(islice(known, taken.back, None), None)) is None:
             raise LookupError(f"no answer of `{taken.answer_of}` has {taken.match}")
-        return found[1]
+        return given
     if isinstance(value, dict):
         return {key: _filled(one, answers) for key, one in value.items()}
     return [_filled(one, answers) for one in value] if isinstance(value, list) else value

@@ -43,14 +43,14 @@ def sources(tools: Iterable[Tool], answers: Iterable[tuple[str, Sequence[str]]])
 
 
 def taken(name: str, schema: Mapping[str, Any], tools: Sequence[str], before: Iterable[Any]) -> Any:
-    """Return what takes an id from the last answer of one of these tools, the one named like the parameter if any: of
-    the answer before it, if the call has one already (`before`). None for other parameters.
+    """Return what takes an id from the last answer of one of these tools, the one named like the parameter if any; from
+    an earlier one, if the call has that already (`before`). None for other parameters.
     """
     if not tools or not OF_ID.search(name):
         return None
     words = {word.lower() for word in WORD.findall(name)}
     tool = max(tools, key=lambda one: len(words.intersection(word.lower() for word in WORD.findall(one))))
-    back = sum(taken_from(one) is not None for one in before)
+    back = sum(one.answer_of == tool for one in map(taken_from, before) if one is not None)
     value = {"answer_of": tool, "match": _IN_ANSWER, **({"back": back} if back else {})}
     return [value] if schema.get("type") == "array" else value
 

@@ -63,7 +63,7 @@ def test_an_input_takes_what_an_earlier_answer_has(session: LocalSession) -> Non
     session.tools = ServerTools((Tool("add", "", {}), Tool("link", "", {})))
     said = ("ID: a-7", "there is no room", "ID: b-8", "linked")
     session.answers = [ToolAnswer("ok", text) for text in said]
-    last, before = ({"answer_of": "add", "match": r"ID: (\S+)", "back": back} for back in (0, 1))
+    last, before = ({"answer_of": "add", "match": r"room|ID: (\S+)", "back": back} for back in (0, 1))
     add = ScriptedStep(call="add")
     session.run(scripted(add, add, add, ScriptedStep(call="link", input={"ids": [before, last], "kind": "x"})))
     calls = [(event.tool, event.input) for event in session.events if event.type == "tool_call"]

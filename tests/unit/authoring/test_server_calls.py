@@ -756,6 +756,11 @@ def test_an_id_is_taken_from_an_answer_two_of_them_from_two_and_later_than_these
     found = examples([link, TASK, NOTE], [], sources=("create_task", "create_note"))
     linked = next(one for one in found if one.tool == "create_link")
     assert [one.get("back") for one in linked.input.values()] == [None, 1]
+    of_both = tool("move", ("note_id", "task_id"), note_id=TEXT, task_id=TEXT)
+    (moved, *_) = [one for one in examples([of_both], [], sources=("create_task", "create_note")) if not one.tries]
+    assert [(one["answer_of"], one.get("back")) for one in moved.input.values()] == [
+        *(("create_note", None), ("create_task", None))
+    ]
     assert sum(one.tool == "create_task" for one in found[: found.index(linked)]) >= 2
 
 
