@@ -90,7 +90,7 @@ CHANGES = [
     ("suite/changes.py", '"more" if old[key] < new[key]', '"more" if old[key] > new[key]'),
     ("suite/changes.py", 'scenario.purpose == "regression"', 'scenario.purpose != "regression"'),
     ("suite/changes.py", '"other", f"new {key}', '"more", f"new {key}'),
-    ("suite/changes.py", "if own := files.get(before.name):", 'if own := files.get(""):'),
+    ("suite/changes.py", "if own := files.get(now.name):", 'if own := files.get(""):'),
     ("suite/plan.py", "before.agent == after.agent and before", "before"),
     ("suite/plan.py", "if name in asking else text", "if missing else text"),
     ("suite/plan.py", "any(gate.required for gate in scenario.gates)", "bool(scenario.gates)"),

@@ -45,10 +45,16 @@ def test_a_build_that_breaks_on_head_is_a_regression_and_one_that_is_broken_on_b
 
 def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(pull_request: Make) -> None:
     other = FILES["scenarios/keep.yaml"].replace("keep_notes", "other")
+    new = """\
+name: new
+description: The version is printed.
+target: {binary: notes}
+task: Print the version.
+evaluation: {gates: [{type: command_succeeds, command: notes --version}]}
+"""
 
     ran = pull_request(
-        {**FILES, "scenarios/other.yaml": other},
-        {"scenarios/other.yaml": None, "scenarios/new.yaml": other.replace("other", "new")},
+        {**FILES, "scenarios/other.yaml": other}, {"scenarios/other.yaml": None, "scenarios/new.yaml": new}
     )
 
     assert {row["scenario"]: row["state"] for row in ran.result["rows"]} == {
@@ -57,6 +63,13 @@ def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(pull
         "other": "ok",
     }
     assert (ran.code, [change["effect"] for change in ran.result["definitions"]]) == (0, ["less", "more"])
+
+
+def test_a_renamed_scenario_is_told_as_such(pull_request: Make) -> None:
+    own = FILES["scenarios/keep.yaml"]
+    ran = pull_request(FILES, {"scenarios/keep.yaml": own.replace("keep_notes", "kept_notes")})
+    assert {row["scenario"]: row["state"] for row in ran.result["rows"]} == {"keep_notes": "ok", "kept_notes": "added"}
+    assert [change["detail"] for change in ran.result["definitions"]] == ["renamed to kept_notes"]
 
 
 def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(pull_request: Make) -> None:

@@ -31,8 +31,9 @@ from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import TwoSides
 from tidegate.run.run_job import Options, RunJob
-from tidegate.suite.changes import RULES, changes, entrusted, origins
+from tidegate.suite.changes import RULES, changes, entrusted
 from tidegate.suite.load import load_suite, try_load_suite
+from tidegate.suite.origins import origins
 from tidegate.suite.plan import (
     make_plan,
     not_selected,

@@ -5,7 +5,7 @@ Details name keys, not values, except for rules: agents, targets and commands ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -16,6 +16,7 @@ from tidegate.model.judge import Judge
 from tidegate.model.judge_result import Calibration
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
 from tidegate.model.value import Value
+from tidegate.suite.origins import origins
 from tidegate.text.shorten import few
 
 # Keys that cannot redirect an API key: a pull request may change them.
@@ -141,22 +142,6 @@ def changes(base: Suite | None, head: Suite, files: Mapping[str, Sequence[str]])
         return ()
     found = (*_agents(base, head), *_scenarios(base, head, files), *_rules(base, head))
     return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
-
-
-def origins(base: Iterable[Scenario], head: Iterable[Scenario]) -> dict[str, Scenario]:
-    """Return base's scenario of each of head's, by head's name: that of the same name, else one that was renamed.
-
-    That is one which head lacks, with the same prompt or gates.
-    """
-    after = {one.name: one for one in head}
-    before = {one.name: one for one in base}
-    gone = {name: one for name, one in before.items() if name not in after}
-    found = {name: before[name] for name in after if name in before}
-    for name, one in after.items():
-        alike = (old for old in gone.values() if old.prompt == one.prompt or (old.gates and old.gates == one.gates))
-        if name not in before and (old := next(alike, None)):
-            found[name] = gone.pop(old.name)
-    return found
 
 
 def different(before: Value, after: Value) -> list[str]:

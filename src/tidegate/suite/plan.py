@@ -23,7 +23,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import REFERENCE, Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
-from tidegate.suite.changes import origins
+from tidegate.suite.origins import origins
 from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
