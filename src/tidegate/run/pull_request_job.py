@@ -149,10 +149,7 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
     @cache  # scenarios may share a template
     def differ(origin: str | None, template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
         own, files = scenario_files(before, origin, scripts, globs), scenario_files(after, template, scripts, globs)
-        moved = {
-            name.replace(f"{origin}/", f"{template}/", 1) if origin and template else name: own[name] for name in own
-        }
-        return _differing(moved, files)
+        return _differing({_moved(name, origin, template): mark for name, mark in own.items()}, files)
 
     found = dict[str, list[str]]()
     for one in head.scenarios:
