@@ -44,6 +44,14 @@ evaluation:
     - {type: file_contains, path: notes.txt, substring: first}
     - {type: command_output_matches, command: notes list, pattern: second}
 """
+# Passes with any tool that has a version.
+VERSION = """\
+name: version
+description: The version is printed.
+target: {binary: notes}
+task: Print the version.
+evaluation: {gates: [{type: command_succeeds, command: notes --version}]}
+"""
 AGENTS_MD = """\
 # Notes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.journeys.conftest import FILES
+from tests.journeys.conftest import FILES, VERSION
 
 Make = Callable[..., Any]
 
@@ -45,13 +45,7 @@ def test_a_build_that_breaks_on_head_is_a_regression_and_one_that_is_broken_on_b
 
 def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(pull_request: Make) -> None:
     other = FILES["scenarios/keep.yaml"].replace("keep_notes", "other")
-    new = """\
-name: new
-description: The version is printed.
-target: {binary: notes}
-task: Print the version.
-evaluation: {gates: [{type: command_succeeds, command: notes --version}]}
-"""
+    new = VERSION.replace("version", "new", 1)
 
     ran = pull_request(
         {**FILES, "scenarios/other.yaml": other}, {"scenarios/other.yaml": None, "scenarios/new.yaml": new}

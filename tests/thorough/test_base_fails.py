@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tests.journeys.conftest import NOTES, SUITE, Ran, start
-from tests.thorough.attempts.attempt import FILES, FORGETFUL, VERSION
+from tests.journeys.conftest import NOTES, SUITE, VERSION, Ran, start
+from tests.thorough.attempts.attempt import FILES, FORGETFUL
 from tests.warm import run_tidegate
 
 STEPS = "{type: scripted, deterministic: false, steps: {keep_notes: [notes add first, notes add second], version: []}}"

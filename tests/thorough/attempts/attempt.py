@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.conftest import Repository
-from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
+from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE, VERSION
 
 Files = Mapping[str, str | None]
 
@@ -17,19 +17,11 @@ class Link(str):
 
 # `notes add second` does nothing, and exits with 0.
 FORGETFUL = NOTES.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||')
-# Passes on both sides, so that no suite is red only because nothing passes.
-VERSION = """\
-name: version
-description: The version is printed.
-target: {binary: notes}
-task: Print the version.
-evaluation: {gates: [{type: command_succeeds, command: notes --version}]}
-"""
 FILES: dict[str, str] = {
     "bin/notes": NOTES,
     "tidegate.yaml": SUITE,
     "scenarios/keep.yaml": SCENARIO,
-    "scenarios/version.yaml": VERSION,
+    "scenarios/version.yaml": VERSION,  # passes on both sides, so that no suite is red only because nothing passes
     "AGENTS.md": AGENTS_MD,
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
+from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE, VERSION
 from tests.thorough import test_agentv as agentv
-from tests.thorough.attempts.attempt import FORGETFUL, VERSION, Attempt, agent, graded, keep, suite
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, agent, graded, keep, suite
 from tests.thorough.attempts.by_tool import EVALUATED, JUDGE
 
 TASK = SCENARIO.partition("evaluation:")[0]
