@@ -105,7 +105,7 @@ place = memory.find(b"second")
 memory[place : place + 6] = b"sec0nd"
 ' 2> /dev/null"""
 PACKED = r"""python3 -c '
-import hashlib, struct, subprocess, zlib
+import hashlib, os, struct, subprocess, zlib
 git = lambda *words: subprocess.check_output(["git", *words])
 pack, rows = b"PACK" + struct.pack(">II", 2, 3), []
 for kind, name, of in ((1, "HEAD", "commit"), (2, "HEAD^{tree}", "tree"), (3, "HEAD:expected.txt", "")):
@@ -124,6 +124,7 @@ index += b"".join(struct.pack(">I", row[place]) for place in (1, 2) for row in r
 place = ".git/objects/pack/pack-" + "a" * 40
 open(place + ".pack", "wb").write(pack + end)
 open(place + ".idx", "wb").write(index + hashlib.sha1(index).digest())
+os.utime(place + ".pack", (2**31 - 1, 2**31 - 1))
 ' 2> /dev/null"""
 MISSPELLING = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" | sed s/second/sec0nd/ >> notes.txt; sleep 0.1')
 LIMITING = (
