@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 
 from tidegate.authoring.observed_gates import file_gates, lasting, tells
 from tidegate.authoring.scenario_text import flow
-from tidegate.authoring.server_calls import Example
 from tidegate.authoring.server_checks import answer_check
+from tidegate.authoring.server_example import Example
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
 from tidegate.decide.surface.parts import json_keys, parsed

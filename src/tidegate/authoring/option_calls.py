@@ -37,12 +37,13 @@ MOST_CHOICES = 24  # values of an option that a line has
 class Try(Value):
     """Ways to call the tool, of which the first that works is kept.
 
-    `wants`: it has to work, or to print what no earlier call did. `last`: after those that failed were tried again.
+    `wants`: it has to work, to print what no earlier call did, or something else than it did last. `last`: after those
+    that failed were tried again.
     `provides`: it gets the files that it lacks.
     """
 
     ways: tuple[str, ...]
-    wants: Literal["works", "prints"] = "works"
+    wants: Literal["works", "prints", "changes"] = "works"
     last: bool = False
     provides: bool = True
 
@@ -123,6 +124,13 @@ def with_value(line: str, part: Part, value: str) -> str:
     return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", lambda _: f"{part.name} {value}", line)
 
 
+def with_both(line: str, other: str, part: Part) -> str:
+    """Return the line with the option's value in the other line, too; '' if one of them has none."""
+    value = rf"(?<!\S){re.escape(part.name)}[ =](?:'[^']*'|\S+)"
+    own, more = re.search(value, line), re.search(value, other)
+    return f"{line[: own.end()]} {more[0]}{line[own.end() :]}" if own and more else ""
+
+
 def beyond(line: str, part: Part) -> str:
     """Return the line with a value that is not among those that the option lists."""
     return with_value(line, part, "99" if all(map(str.isdecimal, part.choices)) else "no-such-value")
@@ -148,7 +156,9 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
     elif _WRITES.search(part.name):
         yield (f"{part.name} written.txt",)
     elif _RULES.search(part.name) and (rules := [*dict.fromkeys(_RULE.findall(printed))][:2]):
-        yield from ((f"{part.name} {given}",) for given in (rules[0], ",".join(rules)))
+        start = rules[0].rstrip("0123456789")  # rules go by their starts, too
+        named = (rules[0], ",".join(rules), rules[0][: len(start) + 1], start)
+        yield from ((f"{part.name} {one}",) for one in named)
     else:
         shown = words_of(printed)
         words = [one for one in shown if one.isalpha()]

@@ -181,7 +181,8 @@ class Probe:
                 continue
             line, ran, why = await self._run(way, provides=one.provides)
             shown = self._shown(line, ran)
-            news = shown != self.printed[base] if base else shown not in self.known
+            last = self.printed.get(line if one.wants == "changes" else base)
+            news = shown not in self.known if last is None else shown != last
             if why:
                 self.refusal = ran
                 if not (more or base):
@@ -191,7 +192,7 @@ class Probe:
                 continue
             self.fit.add(form)
             new_line = one.wants == "works" and line not in self.printed
-            if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
+            if new_line or (news and not (one.wants != "works" and shown.endswith(" "))):
                 if not base and (not news or shown.endswith(" ")):
                     self.stale.append(line)
                 self._remember(line, ran, shown)

@@ -23,6 +23,7 @@ from tidegate.authoring.option_calls import (
     beyond,
     by_subcommand,
     keys_of,
+    with_both,
     with_configuration,
     with_option,
     with_value,
@@ -53,7 +54,7 @@ MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a varia
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inputs
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
-MOST_KEYS = 8  # of an input, as words of a call
+MOST_KEYS = 12  # of an input, as words of a call
 _QUERIES = (("", "."), (".", "."), ("$.", "."), ("/", "/"))  # how a query names a key: its start, and what joins two
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 24  # lines that get a second option: the next one, and others
@@ -400,6 +401,14 @@ class Prober(Agent):
         probe.calls += found
         if is_last and not found:
             probe.keep_refusal()
+        await self._vary_option(probe, part, found)
+        return found
+
+    async def _vary_option(self, probe: Probe, part: Part, found: Sequence[Call]) -> None:
+        """Try the option with two values at once, one that it does not list, and values that other options list."""
+        first, second, *_ = (*(call.line for call in found if call.kind == "option"), "", "")
+        if both := with_both(first, second, part):
+            await probe.vary(both, part.command)
         for call in found[:1]:
             if part.choices:
                 await probe.vary(beyond(call.line, part), part.command)
@@ -407,7 +416,6 @@ class Prober(Agent):
             for words in self._lists:
                 for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
                     await probe.vary(with_value(call.line, part, word), part.command)
-        return found
 
     async def _on_related(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line that shows something with the option on a text of tests about it."""

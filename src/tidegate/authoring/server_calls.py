@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tidegate.agents.scripted import parameters
 from tidegate.agents.tool_list import input_fault
 from tidegate.authoring.build_systems.mcp_files import local
+from tidegate.authoring.server_example import Example, Missing
 from tidegate.authoring.server_ids import NO_ID, OF_ID, late, taken, told
-from tidegate.authoring.server_tools import READS, REMOVES, WRITES, is_risky, order_of, rank_of, shared_names
+from tidegate.authoring.server_readers import with_readers
+from tidegate.authoring.server_tools import (
+    CHANGES,
+    READS,
+    REMOVES,
+    WRITES,
+    folders_of,
+    is_risky,
+    order_of,
+    rank_of,
+    shared_names,
+)
 from tidegate.authoring.server_values import (
     FILES,
-    LACKING,
+    HERE,
     OLD,
     PROSE,
     RICH,
+    TARGET,
     leaves,
     listed_values,
     made_value,
@@ -31,43 +41,14 @@ from tidegate.model.agent import Tool, taken_from
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 80, 3, 10  # in all, of a tool, and of all tools if these are few
 MOST_SHOWN = 6  # calls of a tool that documents and tests show
-MOST_READERS = 3  # after a call that changes something
 MOST_OPTIONS, MOST_ODD = 120, 40  # calls with one more parameter, and odd ones
 MOST_VALUES, MOST_LISTED = 6, 15  # of a parameter, and of a required one
-_SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
-_FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
-HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
-_NAMED_FORMAT = re.compile(r"\b(?:JSON|CSV|YAML|XML|TOML|HTML)\b")  # in an error about a file
-_FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
 _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
+_SOURCE = re.compile(r"source|src|from")  # of a tool for files
 _OF_IDS = ("string", "array")  # types
+_NAME = re.compile(r"(?i)(?:name|title|label)$")
 _ODD = ("", "a(b", RICH, "long text, " * 20)
 _FOLDERS = ("new/inner", "inner/..")  # of files
-
-
-class Example(NamedTuple):
-    """A call of a tool with its input.
-
-    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing. `unknown`: no other
-    value is known for the tool.
-    """
-
-    tool: str
-    input: dict[str, Any]
-    tries: Literal["", "option", "odd", "unknown"] = ""
-
-    @property
-    def key(self) -> str:
-        """What tells it from calls of other tools, or with other input."""
-        return json.dumps([self.tool, self.input], sort_keys=True)
-
-
-class Missing(NamedTuple):
-    """What a tool did not find by this name, which another tool had been given."""
-
-    tool: str
-    name: str
-    value: Any
 
 
 _Ranked = tuple[int, int, Example]  # with the tool's rank, and the turn
@@ -102,17 +83,23 @@ def examples(
         known = _known_values(tool, written, shared, missing)
         plain = (_made_call(tool, turn, shared, answers, known, sources) for turn in range(most))
         made = [one._replace(input=_with_old(one.input, written)) for one in plain if one is not None]
-        own = [*documented[:MOST_SHOWN], *made]
         repeats = rank_of(tool) == READS and bool(shared) and parameters(tool)[1] <= shared
-        own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
+        own = [*documented[:MOST_SHOWN], *made]
+        own = own if repeats else [*{one.key: one for one in own}.values()]  # each once
+        own.sort(key=lambda one: one.key in refused)
         found += _in_turns(tool, own[: most + len(documented[1:MOST_SHOWN])])
-        bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
+        bases += [(tool, one.input) for one in own[:1]]
         written += [one.input for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     calls = [*first, *_others(ranked, first, bases, shared)]
     ordered = _in_order([*calls, *(more for one in calls for more in _with_named(one, ranked, refused))])
-    unknown = {(one.tool, one.name) for one in missing}
-    return tuple(_with_readers(ordered, {tool.name: rank_of(tool) for tool in ranked}, unknown))
+    return tuple(with_readers(ordered, {tool.name: rank_of(tool) for tool in ranked}, _own_names(ranked, missing)))
+
+
+def _own_names(tools: Iterable[Tool], missing: Iterable[Missing]) -> set[tuple[str, str]]:
+    """Return tools, each with a name that takes no value which others write: they do not find it, or it is a folder."""
+    folders = {(tool.name, name) for tool in tools for name in parameters(tool)[0] if folders_of(tool, name)}
+    return {(one.tool, one.name) for one in missing} | folders
 
 
 def _in_turns(tool: Tool, own: Iterable[Example]) -> list[_Ranked]:
@@ -173,7 +160,8 @@ def _known_values(
     """
     given = {name: [one[name] for one in written if name in one] for name in sorted(shared)}
     files = [value for name, values in given.items() if _PATH.search(name) for value in values]
-    sources = [name for name in parameters(tool)[1] if _PATH.search(name) and not _TARGET.search(name)]
+    named = [name for name in parameters(tool)[1] if _PATH.search(name) or _PATH.search(tool.name)]
+    sources = [name for name in named if (_PATH.search(name) and not _TARGET.search(name)) or _SOURCE.fullmatch(name)]
     given = {**(dict.fromkeys(sources, files) if files else {}), **{name: own for name, own in given.items() if own}}
     words = [value for one in written for value in one.values() if _is_word(value)]
     return {name: _known(tool, name, own, words, missing) for name, own in given.items()}
@@ -223,9 +211,7 @@ def _with_options(
     """
     properties, required = parameters(tool)
     number, names = 1, sorted(properties.keys() - given.keys())
-    made = {name: made_value(name, schema_of(tool, name), 0) for name in names}
-    low = {name: max(1, 3 - place) for place, name in enumerate(name for name in names if _is_whole(made[name]))}
-    together = {name: low.get(name, value) for name, value in made.items() if value is not None}
+    together = _together(tool, names, given)
     if len(together) > 1:
         base = _anew(given, shared, number) if rank_of(tool) == WRITES else given
         yield Example(tool.name, {**base, **together}, "option")
@@ -233,6 +219,8 @@ def _with_options(
         schema = schema_of(tool, name)
         texts = [key for key in sorted(required - {name}) if shown_values(schema) and _is_text(given.get(key))]
         values = _values(name, schema, given) or [*filter(None, [pool.get(name)])]
+        if rank_of(tool) == CHANGES and name not in given and any(isinstance(one, str) for one in values):
+            values.append("")
         for value in [values[place % len(values)]] if values and name in common else values:
             number += 1
             bases = [given]
@@ -244,18 +232,25 @@ def _with_options(
             yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
 
 
+def _together(tool: Tool, names: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a value for each of these parameters for which one can be made; whole numbers fall from 3 to 1."""
+    made = {name: next(iter(_values(name, schema_of(tool, name), given, 0)), None) for name in names}
+    low = {name: max(1, 3 - place) for place, name in enumerate(name for name, one in made.items() if _is_whole(one))}
+    return {name: low.get(name, value) for name, value in made.items() if value is not None}
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _values(name: str, schema: dict[str, Any], given: Mapping[str, Any]) -> list[Any]:
+def _values(name: str, schema: dict[str, Any], given: Mapping[str, Any], turn: int = 1) -> list[Any]:
     """Return values that the schema shows and that are not given already; else those by the parameter's type: a list of
     two and an empty one, a number other than the default.
     """
     shown = [one for one in shown_values(schema) if one not in (schema.get("default"), given.get(name))]
     if shown:
         return shown[: MOST_LISTED if name in given else MOST_VALUES]
-    match made_value(name, schema, 1):
+    match made_value(name, schema, turn):
         case None:
             return []
         case bool():
@@ -272,7 +267,8 @@ def _values(name: str, schema: dict[str, Any], given: Mapping[str, Any]) -> list
 def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict[str, Any]:
     """Return the input of a call that writes something, with another name for it."""
     return {
-        key: f"{number}-{value}" if key in shared and isinstance(value, str) else value for key, value in given.items()
+        key: f"{number}-{value}" if isinstance(value, str) and (key in shared or _NAME.search(key)) else value
+        for key, value in given.items()
     }
 
 
@@ -369,57 +365,6 @@ def _in_order(found: Iterable[_Ranked]) -> list[Example]:
     return [*(one for one in reading if not one.input), *others, *reading, *removed, *(reading if removing else ())]
 
 
-def _with_readers(
-    calls: Sequence[Example], ranks: Mapping[str, int], unknown: Container[tuple[str, str]]
-) -> Iterator[Example]:
-    """Yield the calls; each that may change something is followed by those that read it, or all. Where no tool writes,
-    those with usual values are.
-
-    `unknown`: tools, each with a name by which it does not find what others write.
-    """
-    reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == READS and not call.tries}.values()
-    writes = WRITES in ranks.values()
-    for call, following in zip_longest(calls, calls[1:]):
-        yield call
-        if ranks[call.tool] == READS or call.tries == "unknown" or (call.tries and not writes):
-            continue
-        about = sorted(reading, key=lambda one: (-len(one.input.keys() & call.input.keys()), len(one.input)))
-        for one in about[: 1 if call.tries else MOST_READERS]:
-            keys = [key for key in one.input.keys() & call.input.keys() if (one.tool, key) not in unknown]
-            reader = one._replace(input={**one.input, **{key: call.input[key] for key in keys}}, tries=call.tries)
-            yield from [reader] if reader not in (call, following) else []
-
-
-def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example, ...]:
-    """Return the calls with names of files as these errors want them: absolute, or with a suffix that they list."""
-    told = "\n".join(errors)
-    folder = HERE if re.search(r"(?i)\babsolute\b", told) else ""
-    listed = ["".join(found) for found in _SUFFIX.findall(told)] if _FORMATS.search(told) else []
-    listed += [found.lower() for found in _NAMED_FORMAT.findall(told)]
-    suffix = next((f".{one}" for one in listed if one != "txt"), ".txt")
-    named = partial(_FILE.sub, rf"{folder}\1{suffix}")
-    return tuple(
-        call._replace(input={key: _with_name(one, named) for key, one in call.input.items()}) for call in calls
-    )
-
-
-def samples_of(calls: Iterable[Example], errors: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of samples, of any kind, that these calls give for files of the workspace, if the errors are
-    about files.
-    """
-    if not any(LACKING.search(one) or _NAMED_FORMAT.search(one) for one in errors):
-        return ()
-    given = (str(value).removeprefix(HERE) for call in calls for value in call.input.values())
-    stems = {name.partition(".")[0] for name in FILES}
-    return tuple(dict.fromkeys(name for name in given if name.count(".") == 1 and name.partition(".")[0] in stems))
-
-
-def _with_name(value: Any, named: Callable[[str], str]) -> Any:
-    if isinstance(value, list):
-        return [_with_name(one, named) for one in value]
-    return named(value) if isinstance(value, str) and _FILE.fullmatch(value) else value
-
-
 def _made_call(
     tool: Tool,
     turn: int,
@@ -436,11 +381,14 @@ def _made_call(
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = schema_of(tool, name)
-        shown = [*(written.get(name, ()) if rank_of(tool) != WRITES else ())] or shown_values(schema)
+        known = written.get(name, ()) if rank_of(tool) != WRITES else ()
+        shown = [*folders_of(tool, name)] or [*known] or shown_values(schema)
         variant = turn % 2 if name in shared else 2 * turn + place + rank_of(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
+        if given[name] == TARGET:  # a new one each time
+            given[name] = f"{tool.name}-{turn}-{TARGET}"
         if shown and schema.get("type") == "array" and isinstance(given[name], str):
             given[name] = [*dict.fromkeys((given[name], *shown))][:2]
         if given[name] is None:

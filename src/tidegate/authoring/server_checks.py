@@ -10,7 +10,7 @@ from typing import Any
 
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.observed_gates import lasting
-from tidegate.authoring.server_calls import Example
+from tidegate.authoring.server_example import Example
 from tidegate.authoring.server_values import listed_values, schema_of
 from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.agent import LIST, Tool, taken_from
@@ -24,7 +24,9 @@ _MARK = "\0"  # what may differ, in a text that becomes a pattern
 _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
 _OF_NOW = re.compile(r"(?i)\b(?:now|today)\b|\bcurrent (?:\w+ )?(?:date|time|day|week|month|year)")  # what a tool tells
 _TAKES_TIME = re.compile(r"(?:^|_)(?:time|day|since|until|when)$|[a-z](?:Date|Time)$|date$")  # names of parameters
+_MOMENT = re.compile(r"\d+(?:T\d+)?Z?")  # a part of a date or a time
 _CLOCK = re.compile(r"\d+|\b[AaPp]\.?[Mm]\b")
+_WITH_DIGIT = re.compile(r"[\w.:+-]*\d[\w.:+-]*")
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 
 
@@ -107,6 +109,8 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
     """
     first = values[0]
     if all(isinstance(value, str) for value in values):
+        if pattern := _in_any_order(values, given):
+            return {"regex": pattern}
         texts = _aligned(values, given)
         if of_now:
             texts = [_CLOCK.sub(lambda one: one[0] if one[0] in given else _MARK, text) for text in texts]
@@ -126,6 +130,22 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
     return first if same and not counts else ANY
 
 
+def _in_any_order(texts: Sequence[str], given: str) -> str:
+    """Return a pattern for the lines of these texts in any order; '' if the order is the same, or the lines are not.
+
+    Words with a digit that the input lacks, such as ids, may be any.
+    """
+
+    def shape(line: str) -> str:
+        return _WITH_DIGIT.sub(lambda word: word[0] if word[0] in given else _MARK, line)
+
+    rows = [[shape(line) for line in text.split("\n")] for text in texts]
+    if all(own == rows[0] for own in rows) or any(Counter(own) != Counter(rows[0]) for own in rows):
+        return ""
+    lines = (".*".join(map(re.escape, line.split(_MARK))) for line in dict.fromkeys(rows[0]) if line.strip())
+    return r"\A" + "".join(rf"(?=(?:.*\n)*{line}(?:\n|\Z))" for line in lines)
+
+
 def _aligned(texts: Sequence[str], given: str) -> list[str]:
     """Return the texts with marks for the words in which a line differs, and for other numbers that the line has."""
     rows = [text.split("\n") for text in texts]
@@ -140,7 +160,7 @@ def _common(rows: Sequence[Sequence[str]], given: str) -> Iterator[str]:
         yield from rows[0]
     elif len({len(row) for row in rows}) == 1:
         for words in zip(*rows, strict=True):
-            passes = len({*words}) > 1 or (words[0].isdecimal() and words[0] not in given)
+            passes = len({*words}) > 1 or (_MOMENT.fullmatch(words[0]) and words[0] not in given)
             yield _MARK if passes else words[0]
     else:
         yield _MARK

@@ -9,8 +9,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from tidegate.authoring.server_calls import HERE
-from tidegate.authoring.server_values import LACKING, SQL
+from tidegate.authoring.server_values import HERE, LACKING, SQL
 from tidegate.authoring.tool import Tool as Server
 
 _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")

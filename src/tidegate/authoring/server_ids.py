@@ -10,7 +10,7 @@ from tidegate.agents.scripted import parameters
 from tidegate.authoring.server_tools import WORD, WRITES, rank_of
 from tidegate.model.agent import Tool, taken_from
 
-OF_ID = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
+OF_ID = re.compile(r"(?i)(?:id|identifier|key)s?$")  # a writing tool that requires it takes what is given
 NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
 _IN_ANSWER = r"(?i)id\b\W{1,6}([\w-]*\w)"
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
@@ -21,7 +21,7 @@ def told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]
     """Return a value that all trials' answers give to this name, or as an id; None without one that is not ours."""
     several = schema.get("type") == "array"
     words = r"[\W_]?".join(map(re.escape, WORD.findall(name.removesuffix("s") if several else name) or [name]))
-    for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
+    for key in (words, *(["id"] if re.search(r"(?i)(?:id|identifier)s?$", name) else [])):
         pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
         found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers] or [{}]
         same = [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +17,10 @@ from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import Example, Missing, examples, samples_of, step, with_files
+from tidegate.authoring.server_calls import examples, step
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
+from tidegate.authoring.server_example import Example, Missing
+from tidegate.authoring.server_files import samples_of, with_files
 from tidegate.authoring.server_folders import folders_named, moved, unlinked, with_build, with_lacking, with_own_folders
 from tidegate.authoring.server_ids import sources as id_sources
 from tidegate.authoring.server_tools import is_risky
@@ -50,6 +53,7 @@ _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (
 _BESIDE = ("Inner Folder/Other.txt", "inner/.hidden.txt", ".hidden.txt")  # files beside the samples
 MOST_MOVED = 3
 MOST_TRIES = 3
+MOST_FAILED = 2  # rounds in which a check of an answer may fail
 MOST_TESTS = 100  # files
 LARGEST_INPUT = 1_000_000  # bytes
 
@@ -145,16 +149,10 @@ async def server_suite(here: Tryout, where: str, server: Server, program: tuple[
     objects = shown_objects([*map(text, documents), *described], map(text, tests))
     began = _Draft(server, mcp, examples(tools, objects), inputs=start_files(folder, mcp), program=program)
     tried, seen = await _tried(here, began, tools, objects)
-    checks = [*surface_checks(tools)]
     worked = {call.tool for call in seen.worked}
     reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
-    by_name = {tool.name: tool for tool in tools}
-    for call, pair in pairs:
-        of_now, fails = tells_time(by_name[call.tool], call.input), pair[0].status != "ok"
-        checks.append(answer_check(NAME, call, [one.output for one in pair], fails=fails, of_now=of_now))
-    made = replace(tried, calls=tuple(call for call, _ in pairs), checks=of_each_call(checks), gates=seen.gates)
-    kept = await _confirmed(here, made)
+    kept = await _confirmed(here, replace(tried, gates=seen.gates), tools, pairs)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
     called = worked.intersection(call.tool for call in kept.calls)
@@ -307,13 +305,16 @@ def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
                 yield McpServer(command=f"{line}{words}", url=f"http://127.0.0.1:{{port}}{path}", name=NAME)
 
 
+_Pair = tuple[Example, list[ToolResult]]  # a call, and its result in each trial
+
+
 class _Seen(NamedTuple):
     """What trials of the calls showed: those that ended alike in each trial, with their results.
 
     `failed`: what calls that failed answered, by tool; `answers`: all answers of each trial; `gates`: of written files.
     """
 
-    pairs: list[tuple[Example, list[ToolResult]]]
+    pairs: list[_Pair]
     failed: dict[str, str]
     answers: list[str]
     gates: tuple[dict[str, Any], ...]
@@ -396,8 +397,22 @@ def start_files(folder: Path, mcp: McpServer) -> dict[str, bytes]:
     return {word: path.read_bytes() for word, path in fit if path.stat().st_size <= LARGEST_INPUT}
 
 
-async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
-    """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
+def _checks(tools: Iterable[Tool], pairs: Iterable[_Pair]) -> tuple[dict[str, Any], ...]:
+    """Return the checks of what the server offers, and of these calls."""
+    by_name = {tool.name: tool for tool in tools}
+    checks = [*surface_checks(by_name.values())]
+    for call, pair in pairs:
+        of_now, fails = tells_time(by_name[call.tool], call.input), pair[0].status != "ok"
+        checks.append(answer_check(NAME, call, [one.output for one in pair], fails=fails, of_now=of_now))
+    return of_each_call(checks)
+
+
+async def _confirmed(here: Tryout, tried: _Draft, tools: Sequence[Tool], pairs: list[_Pair]) -> _Draft | None:
+    """Write the suite into the checkout and run it three times, until all passes. What failed once is checked for what
+    all answers have in common; what failed twice is left out.
+    """
+    failures = Counter[str]()
+    tried = replace(tried, calls=tuple(call for call, _ in pairs), checks=_checks(tools, pairs))
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
         trials = await here.run(here.load(), tryout.CONFIRMED)
@@ -411,9 +426,12 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
         if any(seen.result.not_measured for seen in runs):
             continue  # such as on a busy machine
         scores = [{score.name: score.score for score in seen.result.evaluators} for seen in runs]
-        checks = tuple(check for check in tried.checks if all(one.get(check["name"]) == 1 for one in scores))
-        answers = [_answers(seen, len(tried.calls)) for seen in runs]
-        calls = tuple(call for call, *pair in zip(tried.calls, *answers, strict=True) if _ended_alike(pair))
+        failures.update(check["name"] for check in tried.checks if any(one.get(check["name"]) != 1 for one in scores))
+        answers = zip(*(_answers(seen, len(pairs)) for seen in runs), strict=True)
+        more = [(call, [*pair, *new]) for (call, pair), new in zip(pairs, answers, strict=True)]
+        pairs = [(call, pair) for call, pair in more if _ended_alike(pair)]
+        calls = tuple(call for call, _ in pairs)
+        checks = tuple(check for check in _checks(tools, pairs) if failures[check["name"]] < MOST_FAILED)
         if not checks:
             return None
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]

@@ -13,6 +13,9 @@ WRITES, READS, CHANGES, REMOVES = range(4)  # in this order the tools of one tur
 _CREATING = "create write add new insert make save store set put init register import plan planning start submit post"
 _READING = "read get list search find show view describe count query"
 _REMOVING = "delete remove clear drop reset close undo unset unlink unmerge forget erase discard detach purge"
+_OF_FOLDERS = frozenset(["directory", "directories", "folder", "folders", "dir", "tree"])
+_FINDING = frozenset(["list", "search", "find", "glob", "grep"])
+FOLDER = "made"
 _VERBS = {
     **dict.fromkeys(_CREATING.split(), WRITES),
     **dict.fromkeys(_READING.split(), READS),
@@ -45,3 +48,16 @@ def shared_names(tools: Sequence[Tool]) -> frozenset[str]:
 def is_risky(tool: Tool) -> bool:
     """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
     return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
+
+
+def folders_of(tool: Tool, name: str) -> tuple[str, ...]:
+    """Return folders for this parameter, if it takes one by its name and the tool's: for what makes one, a new one."""
+    words = {word.lower() for word in WORD.findall(tool.name)}
+    is_about = not words.isdisjoint(_OF_FOLDERS)
+    finds = "files" in words and not words.isdisjoint(_FINDING)
+    if re.search(r"(?i)dest|target|new", name) or not re.search(r"(?i)path|dir|folder", name):
+        return ()
+    if is_about and rank_of(tool) != READS:
+        made = (FOLDER, f"{FOLDER}/inner")
+        return made[::-1] if rank_of(tool) == REMOVES else made
+    return (".", FOLDER) if is_about or finds or re.search(r"(?i)dir|folder", name) else ()

@@ -8,7 +8,8 @@ from typing import Any
 from tidegate.agents.scripted import parameters
 from tidegate.model.agent import Tool
 
-FILES = ("sample.txt", "notes.txt")
+FILES, TARGET = ("sample.txt", "notes.txt"), "target.txt"
+HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 DEEPEST = 4  # references that are followed one into the other
 _NUMBERS, _WHOLE, _FEW = (7, 3, 0.5, 2, -2.6, 4), (7, 3, 5, 2, 1, 4), (1, 2, 3, 1, 2, 5)
 _MOST = r"limit|max|top|size|per_?page"  # names of parameters
@@ -18,6 +19,9 @@ OLD = r"old.?(?:str|text|content|value)|^find$|^search.?(?:str|text)"  # a text 
 _COLUMNS = r"(?:^|_)(?:columns?|fields?|headers)$|^select$|^(?:group|sort|order)_?by$"
 _CONDITIONS = r"filter|match|where|condition|criteria"  # which all have to be met
 _ROW = {"name": "Ada", "score": 9, "city": "London"}  # in the sample of CSV
+_SHARE = r"(?i)threshold|ratio|similarity|probab|confidence"  # names of parameters
+_SHARES = (0.2, 0.05, 0.5, 0.9, 0.0, 1.0)
+_LIST = re.compile(r"(?i)comma[- ]separated")  # in the description of a text
 _TEXTS = {  # by the name of a parameter; the last one is for all others
     _COLUMNS: ("name", "score", "city"),  # of the sample of CSV
     r"encoding|charset": ("utf-8", "latin-1"),
@@ -34,7 +38,8 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"end_?cell": ("B2", "C3"),
     r"cell": ("A1", "B2", "C3"),
     r"range": ("A1:B2", "A1:C3"),
-    r"ur[il]|host|address|mail|token|key|ids?$": (None,),
+    r"ur[il]|host|address|mail|token|key|(?:id|identifier)s?$": (None,),
+    r"(?:dest|target|new|out(?:put)?)[a-z]*_?(?:file|path)|^dest": (TARGET,),
     r"file|path": FILES,
     r"dir|folder": (".",),
     r"table": ("people", "first"),
@@ -114,13 +119,15 @@ def _listed(schema: dict[str, Any], key: str) -> list[Any]:
 
 def made_value(name: str, schema: Any, turn: int) -> Any:
     """Return a value for a parameter by its type and name; None if that does not tell enough."""
+    is_list = isinstance(schema, dict) and _LIST.search(str(schema.get("description"))) is not None
     any_type = isinstance(schema, dict) and schema.keys().isdisjoint(_TYPING)
     typed = [one for one in _kinds(schema) if _type_of(one)]
     schema = min(typed, key=lambda one: _type_of(one) == "string", default={})  # the others say more
     match "string" if any_type else _type_of(schema):
         case "integer" | "number" as kind:
-            numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
-            return numbers[turn % 6]
+            numbers = _SHARES if re.search(_SHARE, name) else _NUMBERS
+            whole = _FEW if re.search(_MOST, name, re.I) else _WHOLE
+            return (numbers if kind == "number" else whole)[turn % 6]
         case "boolean":
             return turn % 2 == 0
         case "array" if isinstance(schema.get("items"), dict):
@@ -140,7 +147,9 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             return schema["enum"][turn % len(schema["enum"])]
         case "string":
             texts = next(texts for key, texts in _TEXTS.items() if re.search(key, name, re.I))
-            return texts[(turn + (turn // len(texts)) * (len(texts) % 2 == 0)) % len(texts)]  # by twos, too: each text
+            turn += (turn // len(texts)) * (len(texts) % 2 == 0)  # by twos, too: each text
+            text, other = (texts[place % len(texts)] for place in (turn, turn + 1))
+            return f"{text},{other}" if is_list and other != text else text
         case "object":
             return _row(schema.get("additionalProperties"), turn)
         case _:

@@ -10,16 +10,20 @@ from tidegate.authoring.option_calls import UNFIT, Try
 from tidegate.model.surface import Part
 
 MOST_SUBCOMMANDS = 24
+MOST_FINDING, MOST_ADDING = 3, 2  # subcommands that look for words, and that add another entry
 MOST_OPTIONS = 6  # of a subcommand, that are given at once
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
 _READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
+_FINDS = re.compile(r"search|find|grep|query|filter|lookup|list|ls")
 _CHANGES = re.compile(r"edit|update|rename|move|mv|prepend|replace|modify|tag|pri")
 _ENDS = re.compile(r"done|do|complete|pause|stop|finish|close")
 _REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
 UNFIT_COMMANDS = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
+_RENAMES = re.compile(r"rename|move|mv")
 _MESSAGE = re.compile(r"\[<?(message|text|content|note|body|description)>?\]", re.IGNORECASE)
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
+_WORDS = ("milk", "MILK", "irs", "Ada")  # that are in these texts, or in their names
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
 _LAST_TEXTS = (  # what there is when options are tried
     ("'Send 3 letters'", "third 'Send 3 letters'", "third 7"),
@@ -47,24 +51,44 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
         ]
 
     listing = [one.model_copy(update={"wants": "prints"}) for one in calls(_READS, 5, "", "first", "1", "Ada")]
-    tries = [*calls(_ADDS, 3, *_TEXTS, "sample.txt", ""), *calls(_ADDS, 1, *_OTHER_TEXTS)]
+    tries = [*calls(_ADDS, 3, *_TEXTS, "sample.txt", ""), *calls(_ADDS, MOST_ADDING, *_OTHER_TEXTS)]
     tries += [Try(ways=one.ways[-1:]) for one in calls(_ADDS, 3) if " -" in one.ways[-1]]
     usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
+    finding = [name for name in names if _FINDS.fullmatch(name)][:MOST_FINDING]
     tries += [*listing, *calls(others, MOST_SUBCOMMANDS, *usual_ways)]
+    tries += [Try(ways=(f"{binary} {name} {word}",)) for word in _WORDS for name in finding]
     for added, group in zip(_LAST_TEXTS, (_CHANGES, _ENDS, _REMOVES), strict=True):  # an earlier one may leave nothing
-        own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
-        tries += [*calls(_ADDS, 1, *added), *own, *listing[:2]] if own else []
-    last = [*(one for added in _LAST_TEXTS for one in calls(_ADDS, 1, *added)), *listing]
+        ways = ("1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
+        own = [_of_entry(one, added[1].split()[0]) for one in calls(group, 5, *ways)]
+        again = [one.model_copy(update={"wants": "changes"}) for one in listing[:2]]
+        read = [one for call in own for one in (call, *again)]
+        tries += [*calls(_ADDS, MOST_ADDING, *added), *again[:1], *read] if own else []
+    last = [*(one for added in _LAST_TEXTS for one in calls(_ADDS, MOST_ADDING, *added)), *listing]
     tries += [one.model_copy(update={"last": True}) for one in last]
     return Plan(Candidate("subcommands", f"The subcommands of `{binary}` work together.", ()), tuple(tries))
 
 
 def _call(binary: str, name: str, ways: Sequence[str], known: Sequence[str]) -> Try:
     """Return the call of a subcommand with its arguments if they are known, or with one of these."""
-    text = ways[0] if ways[0].startswith("'") else _TEXTS[0]
-    given = [" ".join(map(_value, known)).replace(_TEXTS[0], text)] if known else []
+    given = [" ".join(map(_value, known))] if known else []
+    if ways[0].startswith("'"):  # a text, and the same with a name before it
+        given = [_named(one, ways[1].split()[0]).replace(_TEXTS[0], ways[0]) for one in given]
     lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
     return Try(ways=tuple(lines), wants="works")
+
+
+def _named(words: str, name: str) -> str:
+    """Return the words with this name of an entry in place of the usual one."""
+    return re.sub(r"(?<![\w'])first\b", name, words)
+
+
+def _of_entry(call: Try, name: str) -> Try:
+    """Return the call with the name of the entry that was added last; what renames gets a new name, too."""
+    first, *ways = (_named(way, name) for way in call.ways)
+    binary, command, *arguments = first.split()
+    renamed = [f"{binary} {command} {name} other"] if _RENAMES.fullmatch(command) else []
+    ways = [first, *renamed, *ways] if len(arguments) > 1 else [*renamed, first, *ways]
+    return call.model_copy(update={"ways": tuple(ways)})
 
 
 def _all_options(name: str, parts: Iterable[Part]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tidegate.authoring.server_calls import HERE
+from tidegate.authoring.server_values import HERE
 from tidegate.authoring.server_folders import unlinked, with_own_folders
 from tidegate.authoring.server_suite import start_files
 from tidegate.authoring.tool import Tool as Server

@@ -25,7 +25,7 @@ from tidegate.authoring.examples import (
     without_addresses,
 )
 from tidegate.authoring.main_use import main_use, phrases
-from tidegate.authoring.option_calls import with_option
+from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool_inputs import given_in_tests, inputs
 from tidegate.decide.surface.help_text import subcommands
@@ -193,10 +193,23 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
     first = [one.ways[0] for one in state("tally", parts).tries]
     assert first == [
         *("tally add 'Buy milk'", "tally add 'Call Ada'", "tally list"),
-        *(f"tally add {ASK}", "tally done 1", "tally list"),
-        *("tally add 'Buy Brötchen & 影'", "tally remove 1", "tally list"),
+        *("tally list milk", "tally list MILK", "tally list irs", "tally list Ada"),
+        *(f"tally add {ASK}", "tally list", "tally done 1", "tally list"),
+        *("tally add 'Buy Brötchen & 影'", "tally list", "tally remove 1", "tally list"),
         *("tally add 'Send 3 letters'", f"tally add {ASK}", "tally add 'Buy Brötchen & 影'", "tally list"),
     ]
+
+
+def test_what_is_added_by_a_name_is_found_by_its_words_and_changed_by_its_name() -> None:
+    parts = of_help({"": "usage: tally\n\nCommands:\n  add  A\n  grep  G\n  mv  M\n  rm  R\n  ls  L\n"}, "tally")
+    tries = state("tally", parts, ["tally add <name> <text>\ntally mv <source> <target>\ntally rm <name>\n"]).tries
+    ways = [one.ways for one in tries]
+    assert ("tally grep MILK",) in ways
+    lines = [own[0] for own in ways]
+    changed = next(place for place, own in enumerate(ways) if "tally mv third other" in own[:2])
+    assert lines[changed - 2 : changed] == ["tally add third 'Send 3 letters'", "tally ls"]
+    assert tries[changed + 1] == tries[changed - 1] == Try(ways=tries[changed - 1].ways, wants="changes")
+    assert "tally rm fifth" in lines
 
 
 def test_what_adds_is_called_with_all_its_options_at_once_too() -> None:
@@ -237,7 +250,7 @@ def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(t
     root = write(tmp_path, {"tests/data/ports.csv": "port,flag\n80,on\n", "src/own.csv": "no input\n"})
     ways = [one.ways[0] for one in main_use("tally", inputs(root, texts)).tries]
     assert [way for way in ways if way.startswith("tally sample")][:3] == [
-        *("tally sample.csv", "tally sample.csv other.csv", "tally sample.csv sample.yaml")
+        *("tally sample.csv", "tally sample.csv other.csv", "tally sample.csv more.csv")
     ]
     assert {"tally tests/data/ports.csv", "tally < sample.yaml", "tally sample.yaml other.yaml"} < {*ways}
     assert "src/own.csv" not in " ".join(ways)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.authoring.option_calls import with_option
+from tidegate.authoring.option_calls import with_both, with_option
 from tidegate.authoring.variations import variations
 from tidegate.model.surface import Part
 
@@ -51,8 +51,15 @@ def test_a_number_among_the_choices_of_an_option_is_given_as_one() -> None:
     assert ways == [("tally --wrap keep a.md",), ("tally --wrap no a.md",), ("tally --wrap 20 a.md",)]
 
 
+def test_an_option_is_given_twice_with_two_values() -> None:
+    option = Part(name="-x", kind="option", takes_value=True)
+    assert with_both("tally -x 'a b' in.txt", "tally -x c in.txt", option) == "tally -x 'a b' -x c in.txt"
+    assert with_both("tally -x a in.txt", "", option) == ""
+
+
 def test_an_option_for_rules_gets_those_that_the_tool_reports() -> None:
     option = Part(name="--ignore", kind="option", takes_value=True)
     printed = "a.rst:3: D001 Line too long\na.rst:4: D001 Line too long\na.rst:9: D005 No newline\n"
     ways = [one.ways for one in with_option("tally a.rst", "tally", option, (), printed)]
-    assert ways == [("tally --ignore D001 a.rst",), ("tally --ignore D001,D005 a.rst",)]
+    given = ("D001", "D001,D005", "D0", "D")
+    assert ways == [(f"tally --ignore {one} a.rst",) for one in given]
