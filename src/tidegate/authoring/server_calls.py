@@ -89,7 +89,7 @@ def examples(
         own.sort(key=lambda one: one.key in refused)
         found += _in_turns(tool, own[: most + len(documented[1:MOST_SHOWN])])
         bases += [(tool, one.input) for one in own[:1]]
-        written += [one.input for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
+        written += [_no_folders(tool, one) for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     calls = [*first, *_others(ranked, first, bases, shared)]
     ordered = _in_order([*calls, *(more for one in calls for more in _with_named(one, ranked, refused))])
@@ -100,6 +100,10 @@ def _own_names(tools: Iterable[Tool], missing: Iterable[Missing]) -> set[tuple[s
     """Return tools, each with a name that takes no value which others write: they do not find it, or it is a folder."""
     folders = {(tool.name, name) for tool in tools for name in parameters(tool)[0] if folders_of(tool, name)}
     return {(one.tool, one.name) for one in missing} | folders
+
+
+def _no_folders(tool: Tool, call: Example) -> dict[str, Any]:
+    return {name: value for name, value in call.input.items() if not folders_of(tool, name)}
 
 
 def _in_turns(tool: Tool, own: Iterable[Example]) -> list[_Ranked]:

@@ -785,3 +785,28 @@ def test_an_option_is_combined_with_others_than_the_next_one(tmp_path: Path) -> 
     options = "Options:\n  --all  A\n  --big  B\n  --odd  C\n"
     found = probed(marking, tmp_path, (Try(ways=("count sample.py",)),), options)
     assert any("--all" in line and "--odd" in line and "--big" not in line for line in found.of("option"))
+
+
+def test_what_reads_comes_again_if_it_prints_other_than_last_though_it_did_so_before(tmp_path: Path) -> None:
+    kept = ["a"]
+
+    def keeping(words: list[str], files: dict[str, str]) -> str | None:
+        if words[0] == "add":
+            kept.extend(words[1:2])
+        elif words[0] == "rm":
+            kept[:] = [one for one in kept if one not in words]
+        return "\n".join(kept) if words[0] == "ls" else f"{words[0]} {words[1:]}"
+
+    ls = Try(ways=("count ls",), wants="changes")
+    add, rm = (Try(ways=(f"count {name} b",)) for name in ("add", "rm"))
+    found = probed(keeping, tmp_path, (ls, ls, add, ls, rm, ls)).of("call")
+    assert found == ("count ls", "count add b", "count ls", "count rm b", "count ls")
+
+
+def test_an_option_that_shows_something_with_two_values_gets_both_at_once(tmp_path: Path) -> None:
+    def picking(words: list[str], files: dict[str, str]) -> str | None:
+        return " ".join(word for word in words if word in ("one", "two")) or "all"
+
+    usage = "usage: count [-x {one,two}] FILE\n\n  -x {one,two}  The kind.\n"
+    found = probed(picking, tmp_path, (Try(ways=("count sample.txt",)),), usage)
+    assert "count -x one -x two sample.txt" in found.of("variation")

@@ -803,3 +803,52 @@ def test_an_id_that_is_taken_from_an_answer_may_be_any_in_a_check() -> None:
     check = answer_check("shelf", call, ["note a1", "note b2"])
     assert check["name"] == "get answers as before to an id, short"
     assert check["expected"][0]["input"] == {"id": {"any": True}, "form": "short"}
+
+
+def test_lines_that_come_in_another_order_each_time_are_all_needed_and_ids_may_be_any() -> None:
+    answers = ["2 notes:\n1. Ada (ID: a17)\n2. Bea (ID: b25)", "2 notes:\n1. Bea (ID: b31)\n2. Ada (ID: a32)"]
+    check = answer_check("shelf", Example("list", {}), answers)["expected"][0]
+    assert all(matches(check["output"], one) for one in (*answers, "2 notes:\n1. Bea (ID: x9)\n2. Ada (ID: y8)"))
+    assert not any(matches(check["output"], one) for one in ("2 notes:\n1. Ada (ID: a17)", "none"))
+
+
+def test_a_moment_in_an_answer_may_be_any_though_all_trials_were_in_the_same_hour() -> None:
+    answers = [f"made 2026-11-30T13:5{second}:0{second}" for second in (1, 2)]
+    check = answer_check("shelf", Example("list", {}), answers)["expected"][0]
+    assert matches(check["output"], "made 2027-02-01T08:15:44")
+
+
+def test_both_ends_of_a_link_are_read_by_the_ids_that_it_was_given() -> None:
+    tools = [
+        tool("create_note", ("title",), title=TEXT),
+        tool("create_link", ("source_id", "target_id"), source_id=TEXT, target_id=TEXT),
+        tool("get_note", ("note_id",), note_id=TEXT),
+    ]
+    calls = examples(tools, [], sources=["create_note"])
+    linked = next(place for place, one in enumerate(calls) if one.tool == "create_link")
+    read = [one.input["note_id"].get("back", 0) for one in calls[linked + 1 : linked + 3]]
+    assert ([one.tool for one in calls[linked + 1 : linked + 3]], sorted(read)) == (["get_note"] * 2, [0, 1])
+
+
+def test_what_changes_something_is_tried_with_an_empty_text_too() -> None:
+    tools = [tool("create_note", ("title",), title=TEXT), tool("update_note", ("title",), title=TEXT, tags=TEXT)]
+    assert "" in [one.input.get("tags") for one in examples(tools, []) if one.tool == "update_note"]
+
+
+def test_a_tool_for_folders_gets_folders_and_a_target_has_a_name_of_its_own() -> None:
+    tools = [
+        tool("write_file", ("path", "content"), path=TEXT, content=TEXT),
+        tool("create_directory", ("path",), path=TEXT),
+        tool("list_files", ("path",), path=TEXT),
+        tool("move_file", ("source", "destination"), source=TEXT, destination=TEXT),
+    ]
+    usual = [one for one in with_files(examples(tools, []), ["paths must be absolute"]) if not one.tries]
+    given = {name: {one.input.get("path", "") for one in usual if one.tool == name} for name in ("list_files",)}
+    assert given == {"list_files": {HERE.rstrip("/"), f"{HERE}made"}}
+    assert {one.input["path"] for one in usual if one.tool == "create_directory"} == {
+        f"{HERE}made",
+        f"{HERE}made/inner",
+    }
+    moved_to = [(one.input["source"], one.input["destination"]) for one in usual if one.tool == "move_file"]
+    assert moved_to[0] == (f"{HERE}sample.txt", f"{HERE}move_file-0-target.txt")
+    assert len({target for _, target in moved_to}) == len(moved_to)
