@@ -114,17 +114,21 @@ def kinds_named_in(texts: Iterable[str]) -> list[str]:
     the suffixes of files. Links lead to other documents.
     """
     plain = [_LINK.sub("", text) for text in texts]
-    heads = "\n".join(text[:_HEAD] for text in plain)
-    formats = Counter({kind: len(re.findall(rf"\b(?:{name})\b", heads)) for kind, name in _FORMATS.items()})
     suffixes = Counter(kind_of(found) for text in plain for found in _SUFFIX.findall(text))
-    named = [kind for found in (+formats, suffixes) for kind, _ in found.most_common() if kind]
+    named = [kind for found in (_formats_in(plain), suffixes) for kind, _ in found.most_common() if kind]
     return [*dict.fromkeys(named)][:MOST_KINDS]
+
+
+def _formats_in(texts: Iterable[str]) -> Counter[str]:
+    """Return how often the first lines of the texts name each format, by its kind."""
+    heads = "\n".join(text[:_HEAD] for text in texts)
+    return +Counter({kind: len(re.findall(rf"\b(?:{name})\b", heads)) for kind, name in _FORMATS.items()})
 
 
 def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = (), binary: Sequence[str] = ()) -> tuple[str, ...]:
     """Return samples and files of the repository: `binary` ones and those of kinds without a sample, which the tool is
     likely to be made for, in turn with samples of the kinds that the docs name, and of usual ones, and with what is
-    given; then its other files.
+    given; then its other files. Where the docs' first lines name a format, samples come first.
     """
     kinds = kinds_named_in(texts)
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
@@ -132,4 +136,6 @@ def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = (), binary: 
     samples = [name for kind in (*kinds, *usual) for name in samples_of(kind)]
     kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
     groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
-    return *in_turn(map(iter, (binary[:MOST_GIVEN], *groups, samples, given))), *(name for name in own if kind_of(name))
+    unusual = [binary[:MOST_GIVEN], *groups]
+    sources = [samples, *unusual, given] if _formats_in(texts) else [*unusual, samples, given]
+    return *in_turn(map(iter, sources)), *(name for name in own if kind_of(name))

@@ -391,6 +391,12 @@ def test_a_message_that_a_row_shows_is_given_though_it_is_optional() -> None:
     assert first.ways[0] == "tally append first 'Buy milk'"
 
 
+def test_a_format_that_the_docs_begin_with_comes_before_files_of_unusual_kinds(tmp_path: Path) -> None:
+    root = write(tmp_path, {"tests/own.map": "text\n"})
+    assert inputs(root, ["Minifies CSS."])[:2] == ("sample.css", "tests/own.map")
+    assert inputs(root, ["Minifies a.css"])[:2] == ("tests/own.map", "sample.css")
+
+
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
     first, *_, last = inputs(root, ["Reads *.py."])
