@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tidegate.authoring.server_values import HERE
 from tidegate.authoring.server_folders import unlinked, with_own_folders
 from tidegate.authoring.server_suite import start_files
+from tidegate.authoring.server_values import HERE
 from tidegate.authoring.tool import Tool as Server
 from tidegate.model.target import McpServer
 
