@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.suite.folders import uncommitted  # 380 ms
+    from tidegate.suite.folders import uncommitted, unmatched  # 380 ms
     from tidegate.suite.load import load_suite
     from tidegate.suite.plan import make_plan, refuse_self_judging
     from tidegate.suite.suggestions import advice, missing_here
@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
         *advice(suite, plan, root),
         *missing_here(suite, plan, options.environ(args)),
         *uncommitted(root, suite),
+        *unmatched(root, suite),
     )
     print(_totals(suite, plan))
     print(f"\n{listing(plan)}")

@@ -115,7 +115,14 @@ class Target(Value):
     @property
     def is_named(self) -> bool:
         """Return True for a program that is called by its name, and so found on PATH."""
-        return bool(self.binary) and "/" not in self.binary and self.mcp is None
+        return bool(self.program) and self.mcp is None
+
+    @property
+    def program(self) -> str:
+        """The program that is found on PATH: the tool, or what starts the MCP server; '' if a path names it."""
+        words = (self.mcp.command or "").split() if self.mcp else [self.binary]
+        first = next((word for word in words if word != "env" and "=" not in word), "")
+        return "" if "/" in first else first
 
     def environment(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return `env` with the values of the variables that it refers to."""

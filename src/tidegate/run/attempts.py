@@ -308,25 +308,25 @@ class Attempts:
     def _product(self, row: PlanRow, checkout: Checkout) -> _Product:
         """Return what builds have left of the row's tool on this side, looked up once: trials only read it."""
         target = row.scenario.target
-        key = checkout.side, row.presence, target.is_named, target.binary
+        key = checkout.side, row.presence, target.is_named, target.program
         if key not in self._products:
             self._products[key] = self._look_up(row, checkout)
         return self._products[key]
 
     def _look_up(self, row: PlanRow, checkout: Checkout) -> _Product:
         target = row.scenario.target
-        base, own, name = self._built(self._base), self._built(checkout), target.binary
+        base, own, name = self._built(self._base), self._built(checkout), target.program
         # What head puts in front of base's folders does not come before them.
         side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
         # If base's `path` has the target, a program of the system is another one.
-        is_ours = target.is_named and base.program(name) is not None
+        is_ours = bool(name) and base.program(name) is not None
         found = find_target(name, base, own) if is_ours else None
         if found is not None and side.program(name) != found:
             side = side._replace(path=[found.parent, *side.path])
         system = self.context.around.path
         missing = write_missing(self._new_folder(), base, Built(Path("/"), system.split(":")))
         path = side_path(checkout.folder, map(str, (*side.folders, *missing)), system)
-        target_path = (str(found.parent) if found else "") if is_ours else path
+        target_path = (str(found.parent) if found else "") if is_ours and target.is_named else path
         return _Product(path, target_path, untested(name, side, own), self._hidden(row, side), missing)
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:

@@ -5,15 +5,20 @@ They are in a folder of Tidegate's user, outside of every checkout, and copied b
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import json
+import lzma
 import os
 import platform
 import secrets
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_SH
 from pathlib import Path
@@ -87,7 +92,8 @@ class KeptBuild(NamedTuple):
             self.builds.mkdir(mode=0o700, parents=True, exist_ok=True)
             _remove_old(self.builds)
             du = subprocess.run(["du", "-sB1", "--", checkout], capture_output=True, text=True, check=False)
-            if int(du.stdout.split()[0]) < MOST_BYTES < shutil.disk_usage(self.builds).free / 2:
+            fits = int(du.stdout.split()[0]) < MOST_BYTES < shutil.disk_usage(self.builds).free / 2
+            if fits and not any(_hides(path, os.fsencode(checkout)) for path in _files(checkout)):
                 with scratch_folder(f"{self.builds}/new-") as new:
                     _copy(checkout, new / "build" / "files")
                     remove_trees(new / "build" / "files" / ".git")
@@ -110,6 +116,30 @@ def _copy(source: Path, target: Path) -> None:
     options = ("-dRT", "--reflink=auto", "--preserve=mode,timestamps,links")
     if subprocess.run(["cp", *options, "--", source, target], capture_output=True, check=False).returncode:
         raise OSError(f"{source} cannot be copied")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for around, _, files in os.walk(folder):
+        yield from (path for path in (Path(around, name) for name in files) if path.is_file() and not path.is_symlink())
+
+
+def _hides(path: Path, words: bytes) -> bool:
+    """Return True if the file is compressed, and has these words inside, where they cannot be replaced; or if it cannot
+    be read.
+    """
+    with path.open("rb") as file:
+        start = file.read(4)
+    try:
+        if start.startswith((b"PK", b"#!")) and zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                return any(words in archive.read(name) for name in archive.namelist())
+        for mark, opened in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zX", lzma.open)):
+            if start.startswith(mark):
+                with opened(path) as stream:
+                    return words in stream.read()
+    except (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
+        return True
+    return False
 
 
 def _move_paths(folder: Path, old: str, new: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from tidegate.checks.evaluators.script_files import files_of
 from tidegate.model.suite import INITIAL_STATE, Suite
 from tidegate.text.shorten import few
-from tidegate.vcs.revisions import untracked_files
+from tidegate.vcs.revisions import matches_none, untracked_files
 
 _NEVER = frozenset({".git", ".tidegate"})  # .tidegate holds the workspaces of earlier trials
 
@@ -114,3 +114,9 @@ def _files_of(root: Path, suite: Suite) -> Iterator[str]:
         if scenario.template is not None:
             yield scenario.template
         yield from (path for path in files_of(scenario.evaluators) if (root / path).exists())
+
+
+def unmatched(root: Path, suite: Suite) -> tuple[str, ...]:
+    """Return a sentence for each glob of `watch` that matches no tracked file; none outside of a repository."""
+    idle = [pattern for pattern in suite.watch if matches_none(root, pattern)]
+    return tuple(f"{suite.file}: `watch` has {pattern}, which matches no committed file" for pattern in idle)

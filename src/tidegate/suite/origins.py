@@ -17,7 +17,12 @@ def origins(base: Iterable[Scenario], head: Iterable[Scenario]) -> dict[str, Sce
     gone = {name: one for name, one in before.items() if name not in after}
     found = {name: before[name] for name in after if name in before}
     for name, one in after.items():
-        alike = (old for old in gone.values() if old.prompt == one.prompt or (old.gates and old.gates == one.gates))
+        alike = (old for old in gone.values() if may_be_renamed(old, one))
         if name not in before and (old := next(alike, None)):
             found[name] = gone.pop(old.name)
     return found
+
+
+def may_be_renamed(before: Scenario, after: Scenario) -> bool:
+    """Return True if both have the same prompt or gates."""
+    return before.prompt == after.prompt or bool(before.gates and before.gates == after.gates)

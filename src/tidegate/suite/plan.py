@@ -23,7 +23,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import REFERENCE, Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
-from tidegate.suite.origins import origins
+from tidegate.suite.origins import may_be_renamed, origins
 from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
@@ -112,19 +112,25 @@ def pull_request_plan(
 
 
 def _start(row: PlanRow, base: Sequence[PlanRow], head: Sequence[PlanRow]) -> Target:
-    """Return how head starts the row's tool: as in this scenario, else as in one that base starts alike.
+    """Return how head starts the row's tool: as in this scenario, else as in a new one that may be this one, renamed,
+    or in one that base starts alike.
 
-    Head may rename scenarios. If none is left, and base starts all alike, any of head's ways may be the new one.
+    If none is left, and base starts all alike, any of head's ways may be the new one. A changed way comes first.
     """
     target = row.scenario.target
     of_base, of_head = (
         {one.key.scenario: own for one in rows if ((own := one.scenario.target).mcp is None) == (target.mcp is None)}
         for rows in (base, head)
     )
-    alike = [row.key.scenario, *(name for name, own in of_base.items() if _way(own) == _way(target))]
-    ways = [of_head[name] for name in alike if name in of_head]
+    if (name := row.key.scenario) in of_head:
+        return of_head[name]
+    before = next((one.scenario for one in base if one.key.scenario == name), row.scenario)
+    renamed = {one.key.scenario for one in head if may_be_renamed(before, one.scenario)} - {*of_base}
+    alike = [name for name, own in of_base.items() if _way(own) == _way(target)]
+    ways = [own for name, own in of_head.items() if name in renamed or name in alike]
     if not ways and {*of_base} <= {*alike}:
-        ways = sorted(of_head.values(), key=lambda own: _way(own) == _way(target))  # another way first
+        ways = [*of_head.values()]
+    ways.sort(key=lambda own: _way(own) == _way(target))
     return ways[0] if ways else target
 
 

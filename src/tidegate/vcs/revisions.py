@@ -281,6 +281,12 @@ def tracked_matching(root: Path, patterns: Sequence[str]) -> tuple[str, ...]:
     return _matching(root, patterns, "ls-files", "-z")
 
 
+def matches_none(root: Path, pattern: str) -> bool:
+    """Return True if the glob matches no tracked file; False outside of a repository."""
+    listed = git(root, "ls-files", "-z", "--", f":(glob){pattern}")
+    return listed.returncode == 0 and not listed.stdout
+
+
 def untracked_files(root: Path, paths: Sequence[str]) -> dict[str, bool]:
     """Return the files at or below these paths that git does not track, and whether it ignores them.
 

@@ -93,6 +93,8 @@ def listing(old: str, new: str) -> dict[str, Any]:
 
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
 
+STARTS_LIBRARY = '#!/bin/sh\nexec python3 "$(dirname "$0")/../lib/server.py"\n'
+
 SUITES = {
     "heavy evaluator": Attempt(
         "adds an evaluator of a large weight that always passes, so that the common score is high",
@@ -129,6 +131,24 @@ SUITES = {
             **WANDERING,
             ".agentv/targets.yaml": agentv.FILES[".agentv/targets.yaml"].replace("agent.py", "better.py"),
             "evals/better.py": agentv.AGENT.replace('pathlib.Path("searches.txt").read_text()', '"search read"'),
+        },
+        tool=None,
+    ),
+    "copy of the program that starts an MCP server": Attempt(
+        "puts a copy of the program that starts the server in front of the old one, with a broken library elsewhere",
+        "regression",
+        base={
+            **MCP,
+            "scenarios/keep.yaml": MCP["scenarios/keep.yaml"].replace(
+                "python3 $(dirname $(command -v notes))/server.py", "notes-server"
+            ),
+            "bin/notes-server": STARTS_LIBRARY,
+            "lib/server.py": SERVER,
+        },
+        head={
+            "tidegate.yaml": MCP["tidegate.yaml"].replace("[bin]", "[front/bin, bin]"),
+            "front/bin/notes-server": STARTS_LIBRARY,
+            "front/lib/server.py": FORGETS,
         },
         tool=None,
     ),

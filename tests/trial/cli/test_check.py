@@ -124,6 +124,17 @@ def test_steps_for_a_scenario_that_is_not_there(tidegate: Run, tmp_path: Path) -
     assert "3:39: agents.me.steps.frist: the suite has no scenario `frist` (did you mean `first`?)" in done.stderr
 
 
+def test_a_glob_of_watch_that_matches_nothing_is_told_where_git_knows_the_files(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "tidegate.yaml").write_text(SUITE + 'watch: ["!docs/**", "scenarios/**"]\n')
+    assert "`watch`" not in tidegate("check").stdout
+
+    for command in ("init -q", "add ."):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    told = tidegate("check").stdout
+    assert "tidegate.yaml: `watch` has !docs/**, which matches no committed file" in told
+    assert "scenarios/**, which" not in told
+
+
 def test_a_folder_that_is_no_repository_is_said_to_be_none(tidegate: Run, tmp_path: Path) -> None:
     nowhere = tidegate("check", "--repo", str(tmp_path / "nope"))
     assert (nowhere.returncode, "there is no folder" in nowhere.stderr) == (2, True)

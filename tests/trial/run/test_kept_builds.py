@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import time
+import zipfile
 from collections.abc import Callable
 from fcntl import LOCK_SH, flock
 from pathlib import Path
@@ -85,6 +89,34 @@ def test_a_build_that_is_incomplete_old_or_writable_for_others_is_not_used(
     assert kept.take(two) is None
     assert b"/two/bin/sh" in (two / "bin" / "tool").read_bytes(), "the checkout is as it was"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "one", "two"]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, "zip", "zipapp"])
+def test_a_build_with_its_path_in_a_compressed_file_is_not_kept(
+    kept: KeptBuild, tmp_path: Path, compress: Callable[[bytes], bytes] | str
+) -> None:
+    one, two = checkout_at(tmp_path / "one"), checkout_at(tmp_path / "two")
+    for checkout, text in ((one, f"ROOT = '{one}'"), (two, "ROOT = '.'")):
+        file = checkout / "own.data"
+        if callable(compress):
+            file.write_bytes(compress(text.encode() * 100))
+        else:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("paths.py", text * 100)
+        if compress == "zipapp":
+            file.write_bytes(b"#!/usr/bin/env python3\n" + file.read_bytes())
+
+    kept.keep(one)
+    assert kept.take(two) is None
+    kept.keep(two)
+    assert kept.take(one) is not None
+
+
+def test_a_build_with_a_damaged_archive_is_not_kept(kept: KeptBuild, tmp_path: Path) -> None:
+    one = checkout_at(tmp_path / "one")
+    (one / "own.gz").write_bytes(gzip.compress(b"a text")[:-4])
+    kept.keep(one)
+    assert kept.take(one) is None
 
 
 def test_the_newest_builds_are_kept_and_one_in_use_is_not_removed(kept: KeptBuild, tmp_path: Path) -> None:

@@ -259,6 +259,15 @@ def test_a_renamed_scenario_is_started_as_head_s_others_are(head: dict[str, str]
     assert row.on("head").scenario.target.env == {"A": env}
 
 
+def test_a_scenario_that_is_renamed_is_started_as_head_starts_it_not_as_another_that_base_starts_alike() -> None:
+    def started(prompts: dict[str, str], **ways: str) -> Suite:
+        own = {name: Target(binary="t", env={"A": way}) for name, way in ways.items()}
+        return suite(*(scenario(name, target=one, prompt=prompts.get(name, name)) for name, one in own.items()))
+
+    base, head = started({"a": "Keep two."}, a="1", b="1"), started({"renamed": "Keep two."}, b="1", renamed="2")
+    assert planned(base, head).rows[0].on("head").scenario.target.env == {"A": "2"}
+
+
 def test_a_row_that_is_not_selected_tells_how_head_starts_the_tool() -> None:
     base, head = (
         make_plan(suite(scenario("a", tags=tags, target=Target(binary="t", env={"A": way}))))

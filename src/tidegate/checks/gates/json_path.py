@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -90,9 +90,18 @@ def _parse(path: str) -> JSONPath:
 @lru_cache(maxsize=1)
 def _parser() -> ExtendedJsonPathParser:
     """Return the one parser for all paths. Building its tables takes longer than parsing a path."""
-    from jsonpath_ng.ext.parser import ExtendedJsonPathParser  # 10 ms
+    from jsonpath_ng.ext.arithmetic import OPERATOR_MAP  # 10 ms
+    from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
+    OPERATOR_MAP.update({sign: partial(_of_numbers, operation) for sign, operation in OPERATOR_MAP.items()})
     return ExtendedJsonPathParser()
+
+
+def _of_numbers(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Return the result. Raises TypeError for true and false, which Python counts as 1 and 0."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        raise TypeError("true and false are not numbers")
+    return operation(left, right)
 
 
 @contextmanager
