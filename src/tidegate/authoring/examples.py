@@ -39,6 +39,9 @@ _DOCUMENTS = (
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
 )
 _PLAIN = ("README", "README.txt")
+_ASCIIDOC = (".adoc", ".asciidoc")
+_LISTING = re.compile(r"^(?:\[source,? ?(\w*)[^\]\n]*\]\n)?-{4,}\n(.*?)\n-{4,}$", re.MULTILINE | re.DOTALL)
+_OF_COMMANDS = re.compile(r"^```(?:test|example|usage|commands?|terminal|cli|run)\b[^\n`]*$", re.MULTILINE)
 _TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
@@ -407,8 +410,11 @@ def called_by_name(text: str, binary: str) -> str:
 
 
 def _text(path: Path) -> str:
-    """Return the start of a document, as Markdown."""
-    return markdown_of(path.name, path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS])
+    """Return the start of a document, as Markdown; blocks of commands have no other language than that."""
+    text = path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
+    if path.suffix in _ASCIIDOC:
+        text = _LISTING.sub(r"```\1\n\2\n```", text)
+    return _OF_COMMANDS.sub("```", markdown_of(path.name, text))
 
 
 def texts_of(root: Path, where: str, binary: str) -> list[str]:
@@ -423,7 +429,9 @@ def _documents(root: Path, where: str, binary: str) -> list[Path]:
     fit = (
         path
         for path in found
-        if (path.suffix in SUFFIXES or path.name in _PLAIN) and path.is_file() and not _TRANSLATED.match(path.stem)
+        if (path.suffix in (*SUFFIXES, *_ASCIIDOC) or path.name in _PLAIN)
+        and path.is_file()
+        and not _TRANSLATED.match(path.stem)
     )
     return list(dict.fromkeys(fit))
 

@@ -56,3 +56,8 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
         yield f"{folder}/empty{kinds[0]}", ""
         yield f"{folder}/odd #1 & 100%{kinds[0]}", sample(kinds[0])[:1].ljust(1024, "\n")
         yield f"{folder}/large.txt", sample(".txt") * 20
+
+
+def would_clash(name: str, other: str) -> bool:
+    """Return True if one of these files would be a folder for the other."""
+    return f"{name}/".startswith(f"{other}/") or f"{other}/".startswith(f"{name}/")

@@ -13,12 +13,12 @@ from pathlib import PurePosixPath
 from stat import S_ISREG
 
 from tidegate.authoring.found import Call, Found, Kind
-from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, read, told_words
+from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, read, told_words, would_clash
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.variations import in_turn
-from tidegate.authoring.written_files import DATA, as_text, is_result, then_show
+from tidegate.authoring.written_files import DATA, as_text, is_result, on_copies, then_show
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult
 from tidegate.text.noise import VOLATILE
@@ -35,8 +35,7 @@ MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcomman
 MOST_REFUSED_CASES = 8  # inputs of tests
 LONG = 70_000  # characters of a large input
 SHORT = 20  # characters of an output of which each is a result
-MOST_WRITTEN = 3  # files of one call that its check shows
-MOST_PROVIDED = 3  # inputs that a call finds by itself
+MOST_WRITTEN, MOST_PROVIDED = 3, 3  # files of one call that its check shows, and inputs that it finds by itself
 _ENTERS = re.compile(r"\bcd ([\w-]+) && ")
 _LEAVES = re.compile(r"\b(?:cat|cd|sha256sum) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
@@ -386,7 +385,7 @@ class Probe:
         now = self._states()
         rewritten = self._restored({name for name, state in there.items() if now.get(name) == state})
         if silent or ran.ok or not self._wrong(ran) or (rewritten and not crashed(ran)):
-            if on_copy := self._on_copy(line, ran, rewritten):
+            if on_copy := await self._on_copy(line, ran, rewritten, now.keys() - there.keys() - self.files.keys()):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there, now):
                 shown = then_show(line, ran, written)
@@ -429,28 +428,34 @@ class Probe:
         return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
 
     def _restored(self, untouched: Collection[str]) -> list[str]:
-        """Return which of the given files were changed. They are then as before."""
-        given = ((name, text) for name, text in self.files.items() if name not in untouched)
-        texts = ((name, text.encode("utf-8", "surrogateescape")) for name, text in given)
-        shown = ((name, text.decode("utf-8", "replace")) for name, text in texts)
-        names = [name for name, text in shown if self.session.read_text(name) not in (None, text)]
+        """Return which of the given files were changed or removed. They are then as before."""
+        given = ((name, text.encode("utf-8", "surrogateescape")) for name, text in self.files.items())
+        shown = {name: text.decode("utf-8", "replace") for name, text in given if name not in untouched}
+        names = [name for name, text in shown.items() if self.session.read_text(name) != text]
         for name in names:
             self.session.write_text(name, self.files[name])
         return names
 
-    def _on_copy(self, line: str, ran: CommandResult, rewritten: Sequence[str]) -> str | None:
-        """Return the line on copies of the files that it has changed, and what shows these; None if it does not name
-        them all.
+    async def _on_copy(
+        self, line: str, ran: CommandResult, rewritten: Sequence[str], made: Iterable[str]
+    ) -> str | None:
+        """Return the line on copies of the files that it has changed, and what shows these, or what it writes in their
+        place (as it `made`); None if it does not name them all.
         """
-        copies = {name: f"copy{number or ''}{PurePosixPath(name).suffix}" for number, name in enumerate(rewritten)}
-        words = line.split()
-        if not copies or not all(name in words and copy not in words for name, copy in copies.items()):
+        if (found := on_copies(line, rewritten)) is None:
             return None
+        on_copy, copies = found
         told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
-        made = " && ".join(f"cp {name} {copy}" for name, copy in copies.items())
-        on_copies = re.sub(r"\S+", lambda word: copies.get(word[0], word[0]), line)
-        texts = {copy: self.files[name] for name, copy in copies.items()}
-        shown = then_show(f"{made} && {on_copies}{told}", ran, texts)
+        there = self._states()
+        await self.session.shell(on_copy, timeout_secs=SECONDS)
+        gone = [copy for copy in copies.values() if self.session.read_text(copy) is None]
+        written = self._written(on_copy, there, self._states()) if gone else {}
+        if gone and not written:
+            return on_copy
+        if written:
+            await self.session.shell(shlex.join(["rm", "-f", *made, *written]), timeout_secs=SECONDS)
+        texts = written or {copy: self.files[name] for name, copy in copies.items()}
+        shown = then_show(f"{on_copy}{told}", ran, texts, removes=bool(gone))
         self.plain[shown] = line
         return shown
 
@@ -469,7 +474,7 @@ class Probe:
                 number, known = len(self.files), (*self.files, *self.inputs)
                 found = content_of(self.session.repo, word, number, known)
                 own = [(word, self.given.get(word) or sample(word, number))] if meant or word in self.given else found
-                for name, text in [one for one in own if not any(_would_clash(one[0], file) for file in self.files)]:
+                for name, text in [one for one in own if not any(would_clash(one[0], file) for file in self.files)]:
                     self.session.write_text(name, text)
                     self.files[name] = text
                     self.unnamed |= set() if word in words else {name}
@@ -489,11 +494,6 @@ def _shape(ran: CommandResult, line: str) -> str:
         return "crash"
     words = {*re.findall(r"\w+", line)}
     return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))
-
-
-def _would_clash(name: str, other: str) -> bool:
-    """Return True if one of these files would be a folder for the other."""
-    return f"{name}/".startswith(f"{other}/") or f"{other}/".startswith(f"{name}/")
 
 
 def _are_alike(name: str, other: str | None) -> bool:

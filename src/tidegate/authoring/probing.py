@@ -31,6 +31,7 @@ from tidegate.authoring.option_calls import (
     words_of,
 )
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
+from tidegate.authoring.round_trips import round_trips
 from tidegate.authoring.samples import WHOLE, joins, kind_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
@@ -56,6 +57,7 @@ MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inp
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
 MOST_KEYS = 12  # of an input, as words of a call
 _QUERIES = (("", "."), (".", "."), ("$.", "."), ("/", "/"))  # how a query names a key: its start, and what joins two
+MOST_UNDONE = 2  # lines whose output is given back to the tool
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 24  # lines that get a second option: the next one, and others
 _UNKNOWN = Part(kind="option", name="--no-such-option")
@@ -94,6 +96,9 @@ class Prober(Agent):
         tried = probe.found().of("call")
         await self._try_keys(probe, tried)
         probe.allow(JOINED_SHARE)
+        with_input = [line for line in _single(tried) if probe.input_of(line)][:MOST_UNDONE]
+        for one in round_trips(with_input, probe.plain, session.binary, self.parts):
+            probe.keep(await probe.tried(one))
         await self._try_joined(probe, tried)
         probe.allow(MAIN_SHARE)
         kept = await self._try_main_options(probe)

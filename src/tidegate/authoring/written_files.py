@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 
 from tidegate.model.event import CommandResult
 
@@ -13,11 +14,25 @@ _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
 _OWN = re.compile(r"(?i)(?:^|/)\.|cache|\.py[co]$")
 
 
-def then_show(line: str, ran: CommandResult, written: Mapping[str, str]) -> str:
-    """Return the line, and a command that shows these files, with the status that the line had."""
+def then_show(line: str, ran: CommandResult, written: Mapping[str, str], *, removes: bool = False) -> str:
+    """Return the line, and a command that shows these files, with the status that the line had. Some tools refuse to
+    write what is there: `removes` leaves none.
+    """
     show = "sha256sum" if any(map(_BINARY.search, written.values())) else "cat"
-    shown = shlex.join([show, *written])
+    shown = shlex.join([show, *written]) + (f" && {shlex.join(['rm', *written])}" if removes else "")
     return f"{line}; status=$?; {shown}; (exit $status)" if ran.exit_code else f"{line} && {shown}"
+
+
+def on_copies(line: str, names: Sequence[str]) -> tuple[str, dict[str, str]] | None:
+    """Return the line on copies of these files, which it makes first, and the copies by name; None if it does not name
+    them all.
+    """
+    copies = {name: f"copy{number or ''}{PurePosixPath(name).suffix}" for number, name in enumerate(names)}
+    words = line.split()
+    if not copies or not all(name in words and copy not in words for name, copy in copies.items()):
+        return None
+    made = (f"cp {name} {copy}" for name, copy in copies.items())
+    return " && ".join((*made, re.sub(r"\S+", lambda word: copies.get(word[0], word[0]), line))), copies
 
 
 def is_result(name: str, content: str) -> bool:

@@ -228,6 +228,14 @@ def test_subcommands_get_the_fittest_inputs_alone_and_together() -> None:
     assert composition.ways[-1] == "tally comp a.fq b.fa"
 
 
+def test_examples_in_asciidoc_and_in_blocks_of_commands_by_any_name_are_tried(tmp_path: Path) -> None:
+    readme = (
+        "== Use\n\n[source,sh]\n----\n$ tally add 1\n----\n\n----\n$ tally list\n----\n\n```test\ntally rm 1\n```\n"
+    )
+    (found,) = documented(write(tmp_path, {"README.adoc": readme}), ".", "tally")
+    assert [one.ways for one in found.tries] == [("tally add 1",), ("tally list",), ("tally rm 1",)]
+
+
 def test_a_file_of_the_home_may_be_one_of_the_workspace(tmp_path: Path) -> None:
     (found,) = documented(write(tmp_path, {"README.md": "```sh\ntally add ~/notes/a ~x\n```\n"}), ".", "tally")
     assert [one.ways for one in found.tries] == [("tally add ~/notes/a ~x", "tally add notes/a ~x")]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from tests.unit.authoring.test_probing import probed
+from tests.unit.authoring.test_probing import FakeSession, probed
 from tidegate.authoring.observed_gates import complaint
 from tidegate.authoring.option_calls import Try
+from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.round_trips import round_trips
 from tidegate.authoring.written_files import is_result, then_show
-from tidegate.model.event import CommandResult
+from tidegate.decide.surface.parts import of_help
+from tidegate.model.agent import Session
+from tidegate.model.event import CommandResult, Message
+from tidegate.model.surface import Part
 
 DATA = "\x1f\x00\x08"
 PACKS = "usage: count [options] FILE\n\nOptions:\n  --best   Best\n"
@@ -74,3 +81,58 @@ def test_a_binary_file_is_shown_with_each_option_and_variation_on_the_call_alone
 def test_a_request_for_a_file_is_no_result() -> None:
     printed = "Please provide filename\nFor help, type: zopfli -h\n"
     assert complaint(CommandResult(command="zopfli", end="exited", exit_code=0, stderr=printed))
+
+
+class Packing(FakeSession):
+    """Runs `count FILE`, which replaces the file by one with `.gz`, and `count --unpack FILE.gz`."""
+
+    def read_text(self, path: str) -> str | None:
+        file = self.workspace / path
+        return file.read_text(encoding="utf-8") if file.is_file() else None
+
+    def write_text(self, path: str, text: str) -> None:
+        (self.workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.workspace / path).write_text(text, encoding="utf-8")
+
+    async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+        printed = ""
+        for one in command.split(" && "):
+            program, *words = one.split()
+            files = [self.workspace / word for word in words if not word.startswith("-")]
+            is_packed = bool(files) and files[0].suffix == ".gz"
+            if program == "rm":
+                for file in files:
+                    file.unlink(missing_ok=True)
+            elif not files or not files[0].is_file() or (program == "count" and is_packed != ("--unpack" in words)):
+                return CommandResult(command=command, end="exited", exit_code=2, stderr=f"cannot read {words}")
+            elif program == "cp":
+                files[1].write_bytes(files[0].read_bytes())
+            elif program == "count":
+                files[0].rename(files[0].with_suffix("") if is_packed else files[0].with_name(f"{files[0].name}.gz"))
+            else:
+                printed += files[0].read_text(encoding="utf-8")
+        return CommandResult(command=command, end="exited", exit_code=0, stdout=printed)
+
+
+def test_a_tool_that_replaces_its_input_is_called_on_a_copy_and_its_output_is_given_back(tmp_path: Path) -> None:
+    parts = of_help({"": "options:\n  --unpack  Undo it\n"}, "count")
+    session = Packing(lambda words, files: None, tmp_path)
+    prober = Prober(plans={"plan": (Try(ways=("count sample.txt",)),)}, parts=parts, inputs=("sample.txt",))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    packed = "cp sample.txt copy.txt && count copy.txt"
+    assert found.of("call")[:2] == (
+        f"{packed} && cat copy.txt.gz && rm copy.txt.gz",
+        f"{packed} && count --unpack copy.txt.gz && cat copy.txt",
+    )
+    assert not (tmp_path / "sample.txt.gz").exists(), "what the first call made is removed"
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [("tally a.txt", "tally a.txt > output"), ("tally < a > o && sha256sum o", "tally < a > o")],
+)
+def test_what_a_call_prints_is_given_back_as_a_file_and_on_stdin(line: str, made: str) -> None:
+    parts = [Part(kind="option", name="-d", aliases=("--decode",)), Part(kind="option", name="--depth")]
+    (one,) = round_trips([line], {"tally < a > o && sha256sum o": "tally < a > o"}, "tally", parts)
+    assert one.ways == (f"{made} && tally -d output", f"{made} && tally -d < output")
