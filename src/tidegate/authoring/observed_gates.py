@@ -51,6 +51,7 @@ _FINDING = re.compile(  # of a linter, and its sum: it may call this an error
     r"|\b[1-9]\d* (?:\w+ )?(?:problem|error|warning|failure|issue|finding|violation|test|file|fail|pass)(?:s|ed)?\b",
     re.IGNORECASE,
 )
+_ERROR_ROW = re.compile(r"(?:[\w.]+\.)?\w*(?:Error|Exception): ")  # of an exception, whatever is printed after it
 _CRASH = re.compile(
     r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
     r"|^Can't locate \S+ in @INC|^BEGIN failed--compilation aborted"
@@ -111,7 +112,8 @@ def complaint(ran: CommandResult) -> str | None:
     if _SCREEN.search(ran.printed):
         return "it draws on the terminal's screen"
     rows = [row.strip()[:LONGEST_ROW] for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
-    told = f"{ran.how_it_ended()}, {excerpt(rows[-1])}" if rows else f"{ran.how_it_ended()}, no output"
+    error = next((row for row in reversed(rows) if _ERROR_ROW.match(row)), rows[-1] if rows else "no output")
+    told = f"{ran.how_it_ended()}, {excerpt(error)}"
     if crashed(ran):
         return told
     complains = [row for row in rows if _COMPLAINT.search(row) and not _FINDING.search(row)]

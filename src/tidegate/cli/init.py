@@ -68,6 +68,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
+    parser.add_argument(
+        "--build", action="append", default=[], metavar="COMMAND", help="run this, too, to build the tool"
+    )
     parser.add_argument("--setup", action="append", default=[], metavar="COMMAND", help="run this before each scenario")
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="set this variable for the tool's calls"
@@ -142,7 +145,7 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     if scenarios or tool is None:
         return tool, {SUITE: _imported(root, suite_text(tool, scenarios)).encode()}, None
     env = tuple((name, value) for name, _, value in (one.partition("=") for one in args.env))
-    tool = tool._replace(setup=tuple(args.setup), env=env)
+    tool = tool._replace(build=(*tool.build, *args.build), setup=tuple(args.setup), env=env)
     why = "`--no-try` was given" if args.no_try else None
     tried = None if why else _try(root, where, tool, args)
     if tried is not None and tried.problem is None:
@@ -156,6 +159,8 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     print(f"warning: the suite was not run: {problem}")
     if tried is not None and tried.build_failed:
         print(*_OF_BUILD, sep="\n")
+    elif tried is not None and tool.build:
+        print("If the build does not make all that the tool needs, add what is missing: `--build COMMAND`.")
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
 
 

@@ -32,6 +32,17 @@ def test_a_tool_gets_the_configuration_that_it_needs(make_repository: Make, tide
     assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["target"]["env"] == {"NOTES_DIR": "box"}
 
 
+def test_what_the_build_lacks_is_added_by_a_command(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    own = '[ "$1" = --help ] || . "$(dirname "$0")/../made" || exit 1\ncase "$1"'
+    makefile = "build:\n\ttrue\n"
+    repo.commit(TOOL | {"bin/notes": FILES["bin/notes"].replace('case "$1"', own), "Makefile": makefile})
+    done = tidegate("init", "--build", "touch made", cwd=repo.root)
+    assert done.code == 0
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["build"][-1] == "touch made"
+    assert "notes add first" in "".join(path.read_text() for path in (repo.root / "scenarios").glob("*.yaml"))
+
+
 def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     files = FILES | {WORKFLOW: "# mine\n"}

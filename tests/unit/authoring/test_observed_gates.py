@@ -314,3 +314,9 @@ def test_where_a_shell_sees_an_error_in_the_tool_is_not_checked() -> None:
 def test_several_large_statuses_count_something_and_one_does_not() -> None:
     assert counts_in([0, 1, 31, 64, None]) == {31, 64}
     assert counts_in([0, 1, 2, 127]) == set()
+
+
+def test_of_a_crash_the_exception_is_told_whatever_comes_after_it() -> None:
+    printed = "node:internal\n  throw err;\n\nError: Cannot find module './lib/cli'\n    at a (b:1)\n\nNode.js v20\n"
+    told = complaint(CommandResult(command="tally", end="exited", exit_code=1, stderr=printed))
+    assert told == "exit 1, Error: Cannot find module './lib/cli'"
