@@ -23,7 +23,10 @@ MOST_OF_OPTION = 2  # files for one that names them
 _BEFORE_FILE = {
     "pattern|regexp?|search|query|string|term|word|keyword": ("Ada", "'[0-9]+'"),
     "program|prog|script|program-text": ("'{print $1}'", "'NR > 1'"),
-    "expr|expression|filter|selector|xpath|jsonpath": ("name", ".", "'$.name'", "'//name'"),
+    "expr|expression|filter|selector|xpath|jsonpath": (
+        *("name", ".", "'$.name'", "'//name'", "'nested.key'", "'items[*].price'", "'tags[0]'", "'length(tags)'"),
+        *("'.items[].price'", "'items[?id==`1`]'", "'[name, score]'", "'score > `1`'", "'sort(tags) | [-1]'", "'nope'"),
+    ),
 }
 
 
@@ -43,9 +46,10 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = (), parts
         [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", *_TEXTS, " 42", " '1 + 2 * 3'")],
         [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
     ]
-    before = _words_before_file(binary, texts)
-    if before:
+    if before := _words_before_file(binary, texts, r"[^\n]*?[ \[<{](?:file|path|dir|input)"):
         forms.insert(0, [f"{binary} {word} {file}" for file in files for word in before])
+    elif alone := _words_before_file(binary, texts, r"\W*$"):  # and the input on stdin
+        forms.insert(0, [f"{binary} {word} < {file}" for file in files[:MOST_KINDS] for word in alone])
     description = f"`{binary}` does its main work on samples."
     stdin = f"{binary} <"
     tries = tuple(
@@ -69,9 +73,9 @@ def _for_data(parts: Iterable[Part]) -> list[str]:
     return [part.name for part in parts if part.kind == "option" and part.takes_value and FOR_DATA.search(part.name)]
 
 
-def _words_before_file(binary: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return arguments for what the usage has before a file, such as a pattern; none if it has a file only."""
-    usage = rf"(?im)^\W*usage:?\s+{re.escape(binary)}\b[^\n]*?[ \[<{{](%s)s?\b[^\n]*?[ \[<{{](?:file|path|dir|input)"
+def _words_before_file(binary: str, texts: Sequence[str], after: str) -> tuple[str, ...]:
+    """Return arguments for what the usage has before a match of `after`, such as a pattern before a file."""
+    usage = rf"(?im)^\W*usage:?\s+{re.escape(binary)}\b[^\n]*?[ \[<{{](?:%s)s?\b{after}"
     found = (words for names, words in _BEFORE_FILE.items() for text in texts if re.search(usage % names, text))
     return next(found, ())
 

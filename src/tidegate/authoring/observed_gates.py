@@ -75,8 +75,8 @@ _RELATIVE = re.compile(
 )
 _OF_MACHINE = r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b"
 _PLACE = re.compile(rf"{_OF_MACHINE}[^\s'\":,;)\]]*")
-_OF_SCRIPT = re.compile(  # where a shell sees an error in the tool: any edit of the tool moves it
-    rf"{_OF_MACHINE}[^\s'\":,;)\]]*/[\w-]+: (?:line )?\d+(?=:)"
+_OF_SCRIPT = re.compile(  # where a shell, Perl or Python sees an error in the tool: any edit of the tool moves it
+    rf"{_OF_MACHINE}[^\s'\":,;)\]]*(?:/[\w-]+: (?:line )?\d+(?=:)| line \d+|:\d+(?=: \w+Warning))"
 )
 _MEASURED = re.compile(
     r"\d+(?:[.,]\d+)+|\d+(?= ?%| ?(?:(?:\w+ ?)?(?:/|per|a) ?)?(?:[mnuµ]?s|sec(?:ond)?s?|minutes?|hours?|[kMG]?i?B)\b)"

@@ -52,7 +52,8 @@ def with_build(folder: Path, server: Server, command: str) -> Server:
 def unlinked(server: Server, root: Path) -> str | None:
     """Return the command that puts a script in place of a link to a program of node; None if it is none.
 
-    A program that compares its own URL with the path that it was started by does nothing when a link starts it.
+    A program that compares its own URL with the path that it was started by does nothing when a link starts it. One
+    without `#!` is read by a shell.
     """
     link = next(
         (root / place / server.binary for place in server.path if (root / place / server.binary).is_symlink()), None

@@ -58,6 +58,9 @@ MOST_TESTS = 100  # files
 LARGEST_INPUT = 1_000_000  # bytes
 
 
+_NOT_BY_NODE = re.compile(r"exit 0|: \d+: .*: not found")  # a link, or a script without `#!`, which a shell then reads
+
+
 class _Listing(Agent):
     """Records the tools that the server offers, as it describes them."""
 
@@ -153,8 +156,8 @@ async def server_suite(here: Tryout, where: str, server: Server, program: tuple[
     reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
     kept = await _confirmed(here, replace(tried, gates=seen.gates), tools, pairs)
-    if kept is None:
-        return Tried(server, {}, problem="no check passed three times out of three")
+    if isinstance(kept, str):
+        return Tried(server, {}, problem=kept)
     called = worked.intersection(call.tool for call in kept.calls)
     told = f"the server offers {len(tools)} tools; {len(called)} of them are called: {kept.counts}"
     reasons = [
@@ -196,7 +199,7 @@ async def _startable(
     A file that it opens beside its installed code becomes one of the current folder.
     """
     found = await _started(here, where, server)
-    if isinstance(found, str) and "exit 0" in found and (command := unlinked(server, here.folder)):
+    if isinstance(found, str) and _NOT_BY_NODE.search(found) and (command := unlinked(server, here.folder)):
         server = with_build(here.folder, server, command)
         found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
@@ -212,6 +215,7 @@ async def _startable(
     if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)
+        here.reach = False if isinstance(found, str) else here.reach
     return server, found
 
 
@@ -407,11 +411,11 @@ def _checks(tools: Iterable[Tool], pairs: Iterable[_Pair]) -> tuple[dict[str, An
     return of_each_call(checks)
 
 
-async def _confirmed(here: Tryout, tried: _Draft, tools: Sequence[Tool], pairs: list[_Pair]) -> _Draft | None:
+async def _confirmed(here: Tryout, tried: _Draft, tools: Sequence[Tool], pairs: list[_Pair]) -> _Draft | str:
     """Write the suite into the checkout and run it three times, until all passes. What failed once is checked for what
-    all answers have in common; what failed twice is left out.
+    all answers have in common; what failed twice is left out. Return the suite, or why there is none.
     """
-    failures = Counter[str]()
+    failures, why = Counter[str](), "no check passed three times out of three"
     tried = replace(tried, calls=tuple(call for call, _ in pairs), checks=_checks(tools, pairs))
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
@@ -423,7 +427,8 @@ async def _confirmed(here: Tryout, tried: _Draft, tools: Sequence[Tool], pairs: 
             tried = replace(tried, program=())
         if all(seen.result.outcome == "pass" for seen in runs):
             return tried
-        if any(seen.result.not_measured for seen in runs):
+        if lost := [seen.result.reason for seen in runs if seen.result.not_measured]:
+            why = f"a trial could not be measured: {lost[0]}"
             continue  # such as on a busy machine
         scores = [{score.name: score.score for score in seen.result.evaluators} for seen in runs]
         failures.update(check["name"] for check in tried.checks if any(one.get(check["name"]) != 1 for one in scores))
@@ -433,11 +438,11 @@ async def _confirmed(here: Tryout, tried: _Draft, tools: Sequence[Tool], pairs: 
         calls = tuple(call for call, _ in pairs)
         checks = tuple(check for check in _checks(tools, pairs) if failures[check["name"]] < MOST_FAILED)
         if not checks:
-            return None
+            break
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
         gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
         tried = replace(tried, calls=calls, checks=checks, gates=gates)
-    return None
+    return why
 
 
 def _answers(seen: TriedTrial, most: int) -> list[ToolResult]:

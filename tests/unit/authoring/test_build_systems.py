@@ -498,3 +498,15 @@ def test_a_variable_for_a_folder_names_no_program_of_a_makefile(tmp_path: Path) 
     makefile = "BIN = bin\nTALLY = tally\nTALLY_EXEC = $(BIN)/$(TALLY)\n$(BIN):\n\tmkdir $(BIN)\nall: $(TALLY_EXEC)\n"
     (tool, *_) = find_tools(write(tmp_path, {"Makefile": makefile}))
     assert (tool.binary, tool.path) == ("tally", ("bin",))
+
+
+@pytest.mark.parametrize("file", ["pyproject.toml", "package.json"])
+def test_a_program_that_readme_tells_clients_to_start_is_a_server_without_any_sdk(tmp_path: Path, file: str) -> None:
+    programs = {
+        "pyproject.toml": '[project]\nname = "notes"\nscripts = {notes-mcp = "a:b", notes = "a:c"}\n',
+        "package.json": '{"name": "notes", "bin": {"notes-mcp": "a.js", "notes": "b.js"}}',
+    }
+    readme = '```json\n{"mcpServers": {"notes": {"command": "notes-mcp"}}}\n```\n'
+    for name, content in ((file, programs[file]), ("README.md", readme)):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert {tool.binary: tool.server for tool in find_tools(tmp_path)} == {"notes-mcp": True, "notes": False}

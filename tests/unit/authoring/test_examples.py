@@ -304,6 +304,7 @@ def test_words_that_a_usage_lists_are_arguments() -> None:
     ("usage", "call"),
     [
         ("Usage: tally [OPTION]... PATTERN [FILES OR DIRECTORIES]", "tally Ada a.txt"),
+        ("usage: tally [-h] [-f FILE] expression\n\nA tool.", "tally name < a.txt"),
         ("Usage: tally [Options] [Program] [file ...]", "tally '{print $1}' a.txt"),
         ("usage: tally [-h] FILE", "tally a.txt"),
     ],

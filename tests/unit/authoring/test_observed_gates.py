@@ -316,6 +316,14 @@ def test_several_large_statuses_count_something_and_one_does_not() -> None:
     assert counts_in([0, 1, 2, 127]) == set()
 
 
+@pytest.mark.parametrize("told", ["odd escape at {} line {}, <FILE> line 1.", "{}:{}: DeprecationWarning: old"])
+def test_the_line_of_the_tool_s_own_source_that_a_warning_names_may_be_any(told: str) -> None:
+    texts = [told.format(f"/tmp/tidegate-run-{at}/ab12/tally", 4180) for at in ("x1", "y2")]
+    pattern = lasting(texts)
+    assert re.search(pattern, told.format("/tmp/tidegate-run-z3/cd34/tally", 4177))
+    assert not re.search(pattern, "none")
+
+
 def test_of_a_crash_the_exception_is_told_whatever_comes_after_it() -> None:
     printed = "node:internal\n  throw err;\n\nError: Cannot find module './lib/cli'\n    at a (b:1)\n\nNode.js v20\n"
     told = complaint(CommandResult(command="tally", end="exited", exit_code=1, stderr=printed))

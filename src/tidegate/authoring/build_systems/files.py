@@ -106,3 +106,9 @@ def _subfolders(folder: Path) -> list[str]:
     except OSError:
         return []
     return sorted(entry.name for entry in entries if entry.name not in SKIPPED and not entry.name.startswith("."))
+
+
+def is_configured_server(folder: Path, name: str) -> bool:
+    """Return True if README tells clients to start this program as an MCP server."""
+    readme = text(folder / "README.md")
+    return '"mcpServers"' in readme and re.search(rf'"command": *"{re.escape(name)}"', readme) is not None

@@ -10,7 +10,7 @@ from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.authoring.build_systems.files import is_program, json_object, own_first, table, text
+from tidegate.authoring.build_systems.files import is_configured_server, is_program, json_object, own_first, table, text
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
@@ -36,7 +36,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         is_made = any("npm run " in command for command in build)
         if file.name == name and is_program(file) and not table(package, "dependencies") and not is_made:
             build, path = (), inside(where, str(PurePosixPath(programs[name]).parent))  # it is there
-        yield Tool(name, build, (path,), inside(where, "package.json"), server=server, own=name == short)
+        serves = server or is_configured_server(root / where, name)
+        yield Tool(name, build, (path,), inside(where, "package.json"), server=serves, own=name == short)
 
 
 def uses_sdk(package: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tidegate.authoring.build_systems.files import own_first, table, text, toml
+from tidegate.authoring.build_systems.files import is_configured_server, own_first, table, text, toml
 from tidegate.authoring.tool import Tool, inside
 
 VENV = ".tidegate/venv"
@@ -50,7 +50,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(names, own):
         # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
         tests = "tests/scenarios" if where == "." else "scenarios"
-        yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server, own=name == own)
+        serves = server or is_configured_server(folder, name)
+        yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=serves, own=name == own)
 
 
 def _with_members(root: Path, where: str) -> list[str]:
