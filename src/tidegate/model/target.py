@@ -120,9 +120,10 @@ class Target(Value):
     @property
     def program(self) -> str:
         """The program that is found on PATH: the tool, or what starts the MCP server; '' if a path names it."""
-        words = (self.mcp.command or "").split() if self.mcp else [self.binary]
-        first = next((word for word in words if word != "env" and "=" not in word), "")
-        return "" if "/" in first else first
+        words = self.mcp.command.split() if self.mcp else []
+        started = next((word for word in words if word != "env" and "=" not in word), "")
+        name = started if self.mcp else self.binary
+        return "" if "/" in name else name
 
     def environment(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return `env` with the values of the variables that it refers to."""
