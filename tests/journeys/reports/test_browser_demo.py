@@ -57,7 +57,7 @@ def test_the_regression_shows_what_broke_it(browser: Browser, demo: Path) -> Non
     page.wait_for_selector("h1:has-text('prioritise')")
     text = page.locator("main").inner_text()
     assert "taskmgr: unrecognized arguments: --priority" in text
-    assert '+    sub.add_argument("--prio"' in text
+    assert '+sub.add_argument("--prio"' in text
     page.get_by_role("link", name="Base and head side by side").click()
     page.wait_for_selector("#divergence")
     parting = page.locator("#divergence + tr").inner_text()
