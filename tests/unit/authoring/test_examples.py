@@ -210,6 +210,8 @@ def test_what_is_added_by_a_name_is_found_by_its_words_and_changed_by_its_name()
     assert lines[changed - 2 : changed] == ["tally add third 'Send 3 letters'", "tally ls"]
     assert tries[changed + 1] == tries[changed - 1] == Try(ways=tries[changed - 1].ways, wants="changes")
     assert "tally rm fifth" in lines
+    untold = [one.ways[0] for one in state("tally", parts).tries]
+    assert "tally mv third other" in untold, "no row tells what it takes"
 
 
 def test_what_adds_is_called_with_all_its_options_at_once_too() -> None:

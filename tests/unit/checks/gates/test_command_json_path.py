@@ -62,7 +62,7 @@ def test_passes_when_the_assertion_holds(path: str, assertion: str) -> None:
         ("$.items[*]", "len == 0", "`$.items` is not a list or an object in the output"),
         ("$.next[?(@.id > 9)].id", "len == 0", "`$.next` is not a list or an object in the output"),
         ("$..tag", "exists", "`$..tag` is missing or null in the output"),
-        ("$.next + $.done", "> 0", "`$.next + $.done` is missing in the output"),
+        ("$.next + $.tasks[0].done", "== 4", "`$.next + $.tasks[0].done` is missing in the output"),
         ("$.tasks", "len > 2", "`$.tasks` has len 2, expected > 2"),
         ("$.next", "equals 4", "`$.next` is 3, expected 4"),
         ("$.next", 'equals "3"', '`$.next` is 3, expected "3" (a number, not a string)'),
