@@ -388,6 +388,8 @@ def _made_call(
         known = written.get(name, ()) if rank_of(tool) != WRITES else ()
         shown = [*folders_of(tool, name)] or [*known] or shown_values(schema)
         variant = turn % 2 if name in shared else 2 * turn + place + rank_of(tool)
+        if OF_ID.search(name):
+            variant = turn + sum(OF_ID.search(one) is not None for one in given)  # the other end of a link
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)

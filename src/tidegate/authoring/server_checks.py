@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from tidegate.agents.scripted import parameters
@@ -25,6 +26,7 @@ _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|
 _OF_NOW = re.compile(r"(?i)\b(?:now|today)\b|\bcurrent (?:\w+ )?(?:date|time|day|week|month|year)")  # what a tool tells
 _TAKES_TIME = re.compile(r"(?:^|_)(?:time|day|since|until|when)$|[a-z](?:Date|Time)$|date$")  # names of parameters
 _MOMENT = re.compile(r"\d+(?:T\d+)?Z?")  # a part of a date or a time
+_SECONDS = re.compile(r"(?<![+-]\d)\d:\d\d(?![.:\d])")  # at the end of a time, not of a zone
 _CLOCK = re.compile(r"\d+|\b[AaPp]\.?[Mm]\b")
 _WITH_DIGIT = re.compile(r"[\w.:+-]*\d[\w.:+-]*")
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
@@ -105,7 +107,8 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
     """Return what matches all values: of texts a pattern, of objects their fields, of lists their items in order.
 
     Where one field of an object is a date or the like, others may depend on it: only those of the input are used. They
-    do not depend on when a record was made or changed.
+    do not depend on when a record was made or changed. Records that tell this in seconds may come in another order:
+    each has what all have in common.
     """
     first = values[0]
     if all(isinstance(value, str) for value in values):
@@ -117,6 +120,8 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
         pattern = lasting(texts, given)
         return {"regex": pattern} if pattern else ANY
     if all(isinstance(value, list) and len(value) == len(first) for value in values):
+        if any(map(_in_seconds, first)):
+            return [_alike([*chain(*values)], given, of_now)] * len(first)
         return [_alike(items, given, of_now) for items in zip(*values, strict=True)]
     if all(isinstance(value, dict) for value in values):
         shared = [key for key in first if all(key in value for value in values)]
@@ -128,6 +133,12 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
     same = all(value == first for value in values) and not _passes(first, given)
     counts = of_now and isinstance(first, int | float) and not isinstance(first, bool)
     return first if same and not counts else ANY
+
+
+def _in_seconds(record: Any) -> bool:
+    """Return True if the record tells when it was made or changed, in seconds: others of the same may come before it."""
+    fields = record.items() if isinstance(record, dict) else ()
+    return any(_STAMP.search(key) and isinstance(one, str) and _SECONDS.search(one) for key, one in fields)
 
 
 def _in_any_order(texts: Sequence[str], given: str) -> str:
@@ -168,7 +179,8 @@ def _common(rows: Sequence[Sequence[str]], given: str) -> Iterator[str]:
 
 def _passes(value: Any, given: str) -> bool:
     """Return True if a short text in the value, which the input lacks, is likely to be another one tomorrow."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    fields = {key: one for key, one in value.items() if not _STAMP.search(key)} if isinstance(value, dict) else {}
+    inner = value if isinstance(value, list) else fields.values()
     short = isinstance(value, str) and len(value) <= LONGEST_MOMENT and value not in given
     own = short and VOLATILE.search(value) is not None
     return own or any(_passes(one, given) for one in inner)

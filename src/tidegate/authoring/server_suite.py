@@ -24,7 +24,7 @@ from tidegate.authoring.server_files import samples_of, with_files
 from tidegate.authoring.server_folders import folders_named, moved, unlinked, with_build, with_lacking, with_own_folders
 from tidegate.authoring.server_ids import sources as id_sources
 from tidegate.authoring.server_tools import is_risky
-from tidegate.authoring.server_values import LACKING, with_definitions
+from tidegate.authoring.server_values import LACKING, with_definitions, with_told_values
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -44,7 +44,8 @@ _CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable
 _HTTP = re.compile(r"(?i)streamable-?_?http|SSEServerTransport|transport *= *[\"']sse")
 _STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run\(\)")
 _REFUSAL = re.compile(
-    r"(?i)\A\W{0,3}(?:error|invalid|failed|cannot|could not)\b|\A.{0,60}\b(?:not found|is required)\b"
+    r"(?i)\A\W{0,8}(?:error|invalid|failed|cannot|could not|(?:success|ok)\W{1,4}false)\b"
+    r"|\A.{0,60}\b(?:not found|is required)\b"
 )
 _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
@@ -177,6 +178,7 @@ async def _tried(
     for _ in range(MOST_TRIES):
         errors += seen.failed.values()
         missing += seen.missing
+        tools = [with_told_values(tool, seen.refused) for tool in tools]
         given = id_sources(tools, [(call.tool, [one.output for one in pair]) for call, pair in seen.pairs])
         calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused, given), errors)
         samples = samples_of(calls, errors)
@@ -343,8 +345,9 @@ class _Seen(NamedTuple):
     @property
     def shows(self) -> tuple[int, int]:
         """How many tools worked, and how many different answers they gave."""
-        answers = {pair[0].output for _, pair in self.pairs if pair[0].status == "ok"}
-        return len({call.tool for call in self.worked}), len(answers)
+        refused = self.refused
+        answers = {(call.tool, pair[0].output) for call, pair in self.pairs if call.key not in refused}
+        return len({tool for tool, _ in answers}), len({output for _, output in answers})
 
 
 async def _working(here: Tryout, tried: _Draft) -> _Seen:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from tidegate.agents.scripted import parameters
@@ -12,6 +14,7 @@ FILES, TARGET = ("sample.txt", "notes.txt"), "target.txt"
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 DEEPEST = 4  # references that are followed one into the other
 _NUMBERS, _WHOLE, _FEW = (7, 3, 0.5, 2, -2.6, 4), (7, 3, 5, 2, 1, 4), (1, 2, 3, 1, 2, 5)
+_ID, _COUNTED = r"(?i)(?<![a-z])ids?$|Ids?$", (1, 2)  # names of parameters, and ids of what was made first
 _MOST = r"limit|max|top|size|per_?page"  # names of parameters
 RICH = "  Grüße, 影: banana\n\n- apple \n"
 PROSE = r"content|text|body|message|note|desc"  # names of parameters
@@ -67,6 +70,10 @@ JSON_PATHS = ("$.name", "$.tags[*]", "$..city", "$.score", "$.tags")  # in the s
 _TYPING = frozenset(["type", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "$ref"])
 LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")  # in an error
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
+_ALLOWED = re.compile(  # what an error lists
+    r"(?i)\b(?:one of|must be|(?:valid|allowed|supported|available|possible|known)(?: \w+)?(?: are)?|choose from)"
+    r"\W{1,4}([\w-]+(?:[\"'`]?(?:, *| ?\| ?|, or | or | and )[\"'`]?[\w-]+)+)"
+)
 _LISTED = re.compile(r"\((?:one of:? )?([a-z][\w-]*(?:, (?:or )?[a-z][\w-]*){2,})\)")  # in parentheses
 
 
@@ -82,6 +89,28 @@ def with_definitions(schema: Any, known: Any = None, deep: int = 0) -> Any:
         more = {key: one for key, one in schema.items() if key != "$ref"}
         return with_definitions(known[name], known, deep + 1) | more
     return {key: with_definitions(one, known or {}, deep) for key, one in schema.items() if key != "$defs"}
+
+
+def with_told_values(tool: Tool, refused: Mapping[str, str]) -> Tool:
+    """Return the tool with the values that errors list for a parameter in its schema. `refused`: errors, by calls."""
+    told = dict[str, dict[str, Any]]()
+    for key, error in refused.items():
+        name, given = json.loads(key)
+        listed = "".join(_ALLOWED.findall(error)[:1]) if name == tool.name else ""
+        values = [one for one in re.findall(r"[\w-]+", listed) if one not in ("or", "and")]
+        fit = {
+            one: (len(value) * (value in error), len(one) * bool(re.search(_words_of(one), error)))
+            for one, value in given.items()
+            if isinstance(value, str) and value not in values
+        }
+        if values and fit and any(max(fit.values())):
+            told[max(fit, key=fit.__getitem__)] = {"type": "string", "enum": values}
+    properties = {name: {**told.get(name, {}), **schema_of(tool, name)} for name in parameters(tool)[0]}
+    return tool._replace(schema={**tool.schema, "properties": properties}) if told else tool
+
+
+def _words_of(name: str) -> str:
+    return r"(?i)\b" + r"[\W_]?".join(re.findall(r"[A-Z]?[a-z]+|[A-Z\d]+", name)) + r"(?:e?s)?\b"
 
 
 def schema_of(tool: Tool, name: str) -> dict[str, Any]:
@@ -126,8 +155,9 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
     match "string" if any_type else _type_of(schema):
         case "integer" | "number" as kind:
             numbers = _SHARES if re.search(_SHARE, name) else _NUMBERS
-            whole = _FEW if re.search(_MOST, name, re.I) else _WHOLE
-            return (numbers if kind == "number" else whole)[turn % 6]
+            whole = _COUNTED if re.search(_ID, name) else _FEW if re.search(_MOST, name, re.I) else _WHOLE
+            fitting = numbers if kind == "number" else whole
+            return fitting[turn % len(fitting)]
         case "boolean":
             return turn % 2 == 0
         case "array" if isinstance(schema.get("items"), dict):

@@ -59,6 +59,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"setup.py": SETUP_PY_TEXT},
         ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
     ),
+    "setup.py, entry points by dict()": (
+        {"setup.py": SETUP_PY.replace("{'console_scripts': [", "dict(console_scripts=[").replace("]}", "])")},
+        ("tally", "python3 -m venv .tidegate/venv", ".tidegate/venv/bin"),
+    ),
     "node": (
         {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
         ("tally", "npm ci --omit=dev", ".tidegate/npm/bin"),

@@ -23,7 +23,15 @@ from tidegate.authoring.server_files import samples_of, with_files
 from tidegate.authoring.server_folders import moved, with_lacking
 from tidegate.authoring.server_ids import NO_ID, sources
 from tidegate.authoring.server_suite import at_url, why_not_called, workspace_files
-from tidegate.authoring.server_values import HERE, made_value, shown_values, with_definitions
+from tidegate.authoring.server_values import (
+    HERE,
+    listed_values,
+    made_value,
+    schema_of,
+    shown_values,
+    with_definitions,
+    with_told_values,
+)
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
@@ -192,6 +200,16 @@ def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it()
     tools = [tool("add_note", ("id", "text"), id=text, text=text), tool("get_note", ("id",), id=text)]
     made = {one.input["id"] for one in examples(tools, []) if one.tries != "odd"}
     assert made == {"first", "second"}
+
+
+def test_a_link_of_numbers_has_two_ends() -> None:
+    whole = {"type": "integer"}
+    tools = [
+        tool("add", ("title",), title=TEXT),
+        tool("link", ("source_id", "target_id"), source_id=whole, target_id=whole),
+    ]
+    made = [one.input for one in examples(tools, []) if one.tool == "link" and not one.tries]
+    assert made[:2] == [{"source_id": 1, "target_id": 2}, {"source_id": 2, "target_id": 1}]
 
 
 def test_ids_that_all_answers_give_are_used() -> None:
@@ -370,6 +388,31 @@ def test_a_call_gets_what_its_error_names_until_it_works() -> None:
     assert {"what", "rate", "flows"} not in [one.input.keys() for one in examples([finance], [], refused=lacks_rate)]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Unknown item state: Ada has 42 points.. Must be one of ('open', 'in_work', 'done')",
+        "'Ada has 42 points.' is no state. Valid states: open, in_work, done",
+        'itemState must be "open", "in_work" or "done"',
+    ],
+)
+def test_a_text_gets_the_values_that_an_error_lists_for_it(error: str) -> None:
+    move = tool("move", ("item", "item_state"), item=TEXT, item_state=TEXT)
+    given = json.dumps(["move", {"item": "Ada", "item_state": "Ada has 42 points."}])
+    told = with_told_values(move, {given: error})
+    assert listed_values(schema_of(told, "item_state")) == ["open", "in_work", "done"]
+    assert schema_of(told, "item") == TEXT
+
+
+@pytest.mark.parametrize("error", ["item_state must be short", "no such item: one of them is gone", "no state: a, b"])
+def test_an_error_that_lists_no_values_changes_no_tool(error: str) -> None:
+    move = tool("move", ("item_state",), item_state=TEXT)
+    other = tool("copy", ("item_state",), item_state=TEXT)
+    given = json.dumps(["move", {"item_state": "x"}])
+    assert with_told_values(move, {given: error}) == move
+    assert with_told_values(other, {given: "item_state must be one of a, b"}) == other
+
+
 def test_a_list_that_an_error_names_is_that_of_the_same_name_with_another_number() -> None:
     matrix = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
     multiply = tool("multiply", ("matrix1",), matrix1=matrix, matrix2=matrix)
@@ -485,6 +528,8 @@ def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str],
         ("count", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, 7, 3),
         ("numbers", {"type": "array", "items": {"type": "number"}}, [7, 3, 0.5, 2, 7], [3, 0.5, 2, -2.6, 3]),
         ("flag", {"type": "boolean"}, True, False),
+        ("item_id", {"type": "integer"}, 1, 2),
+        ("parentId", {"type": "integer"}, 1, 2),
         ("file_path", {"type": "string"}, "sample.txt", "notes.txt"),
         ("url", {"type": "string"}, None, None),
         (
@@ -587,6 +632,21 @@ def test_checks_of_what_is_offered_fail_when_a_call_of_today_could_fail(head: To
             ['{"to": "y", "day": "odd", "now": "1"}', '{"to": "x", "now": "1"}'],
         ),
         (['{"all": [{"n": 1}]}'] * 2, [], ['{"all": [{"n": 2}]}']),
+        (
+            ['{"ok": true, "item": {"name": "x", "n": 1, "created_at": "10:31:02"}}'] * 2,
+            ['{"ok": true, "item": {"name": "x", "n": 1, "created_at": "1"}}'],
+            ['{"ok": true, "item": {"name": "x", "n": 2, "created_at": "1"}}'],
+        ),
+        (
+            ['[{"kind": "k", "n": 1, "created": "10:31:02"}, {"kind": "k", "n": 2, "created": "10:31:02"}]'] * 2,
+            ['[{"kind": "k", "n": 2, "created": "10:31:03"}, {"kind": "k", "n": 1, "created": "10:31:02"}]'],
+            ['[{"kind": "k", "n": 1, "created": "10:31:02"}]', '[{"kind": "k", "n": 1}, {"kind": "l", "n": 2}]'],
+        ),
+        (
+            ['[{"n": 1, "created": "10:31:02.001+00:00"}, {"n": 2, "created": "10:31:02.002+00:00"}]'] * 2,
+            [],
+            ['[{"n": 2, "created": "10:31:02.001+00:00"}, {"n": 1, "created": "10:31:02.002+00:00"}]'],
+        ),
     ],
 )
 def test_answers_are_checked_for_what_they_have_in_common(

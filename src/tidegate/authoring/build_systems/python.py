@@ -123,21 +123,20 @@ def _of_setup_py(content: str) -> list[str]:
         return []
     found: list[str] = []
     for node in ast.walk(tree):
-        pairs: list[tuple[Any, ast.expr]] = []
+        pairs = list[tuple[Any, ast.expr]]()
         if isinstance(node, ast.Dict):
-            pairs = [
-                (key.value, value)
-                for key, value in zip(node.keys, node.values, strict=True)
-                if isinstance(key, ast.Constant)
-            ]
+            items = zip(node.keys, node.values, strict=True)
+            pairs = [(key.value, value) for key, value in items if isinstance(key, ast.Constant)]
+        elif isinstance(node, ast.keyword):
+            pairs = [(node.arg, node.value)]
         for key, value in pairs:
             if key == "console_scripts":
                 found += _names(_texts(value))
-        if isinstance(node, ast.keyword) and node.arg == "scripts":
-            found += [script.rpartition("/")[2] for script in _texts(node.value)]
-        if isinstance(node, ast.keyword) and node.arg == "entry_points" and isinstance(node.value, ast.Constant):
-            lines = _ini(textwrap.dedent(str(node.value.value)))
-            found += lines["console_scripts"] if lines.has_section("console_scripts") else []
+            elif key == "scripts" and isinstance(node, ast.keyword):
+                found += [script.rpartition("/")[2] for script in _texts(value)]
+            elif key == "entry_points" and isinstance(value, ast.Constant):
+                lines = _ini(textwrap.dedent(str(value.value)))
+                found += lines["console_scripts"] if lines.has_section("console_scripts") else []
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
@@ -24,14 +24,19 @@ NO_TRACE = "the agent does not tell which tools it called"
 class ComparedCall(Value):
     """One call: `bash`, `mcp__db__query`, or a subcommand of the tool under test, such as `taskmgr:add`.
 
-    A call of the tool under test has the input `{argv, command}` and the output `{exit_code, status}`.
+    A call of the tool under test has the input `{argv, command}` and the answer `{exit_code, status}`.
     """
 
     tool: str
     input: dict[str, Any] = {}
-    output: Any = None
+    answer: Any = None  # as it was given
     failed: bool | None = False  # None if its end is not known
     at: float = 0.0
+
+    @cached_property
+    def output(self) -> Any:
+        """The answer; a text that is an object or a list of JSON is parsed when it is first compared."""
+        return as_json(self.answer) if isinstance(self.answer, str) else self.answer
 
 
 def calls_of(record: EvaluatorRecord, names: Collection[str]) -> tuple[ComparedCall, ...] | None:
@@ -55,8 +60,8 @@ def _agent_calls(record: EvaluatorRecord) -> list[ComparedCall]:
 
 
 def _compared(call: ToolCall, result: ToolResult | None) -> ComparedCall:
-    output, failed = (as_json(result.output), _failed(result.status)) if result else (None, None)
-    return ComparedCall(tool=call.tool, input=_input(call), output=output, failed=failed, at=call.at)
+    answer, failed = (result.output, _failed(result.status)) if result else (None, None)
+    return ComparedCall(tool=call.tool, input=_input(call), answer=answer, failed=failed, at=call.at)
 
 
 def _failed(status: CallStatus) -> bool | None:
@@ -83,7 +88,7 @@ def _target_calls(record: EvaluatorRecord) -> list[ComparedCall]:
         ComparedCall(
             tool=f"{name}:{call.subcommand}" if call.subcommand else name,
             input={"argv": list(call.argv), "command": shlex.join([name, *call.argv])},
-            output={"exit_code": call.exit_code, "status": call.status},
+            answer={"exit_code": call.exit_code, "status": call.status},
             failed=_failed(call.status),
             at=call.started_at - record.agent_started_at,
         )

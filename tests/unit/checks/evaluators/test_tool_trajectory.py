@@ -172,7 +172,7 @@ def test_a_list_in_an_expected_input_is_the_whole_list() -> None:
     assert given.misses == ("A: input.args has 2 items, expected 1",)
 
 
-LISTED = ComparedCall(tool="list", input={"limit": 2}, output=[{"id": 2}, {"id": 1}])
+LISTED = ComparedCall(tool="list", input={"limit": 2}, answer=[{"id": 2}, {"id": 1}])
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ LISTED = ComparedCall(tool="list", input={"limit": 2}, output=[{"id": 2}, {"id":
         ({"input": {}, "exact": True}, LISTED, "input has limit in addition"),
         ({"exact": True, "fails": False}, LISTED, None),
         ({"fails": True}, LISTED, 'it did not fail, with [{"id": 2}, {"id": 1}]'),
-        ({"fails": False}, ComparedCall(tool="list", output="no", failed=True), 'it failed, with "no"'),
+        ({"fails": False}, ComparedCall(tool="list", answer="no", failed=True), 'it failed, with "no"'),
         ({"fails": False}, ComparedCall(tool="list", failed=None), "it may have failed or not, with null"),
         ({"fails": True}, ComparedCall(tool="list", failed=None), "it may have failed or not, with null"),
     ],
