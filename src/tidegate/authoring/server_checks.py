@@ -136,7 +136,7 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
 
 
 def _in_seconds(record: Any) -> bool:
-    """Return True if the record tells when it was made or changed, in seconds: others of the same may come before it."""
+    """Return True if the record tells in seconds when it was made or changed: others may then come before it."""
     fields = record.items() if isinstance(record, dict) else ()
     return any(_STAMP.search(key) and isinstance(one, str) and _SECONDS.search(one) for key, one in fields)
 

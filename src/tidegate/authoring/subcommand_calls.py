@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT, Try
+from tidegate.authoring.samples import kind_of
 from tidegate.model.surface import Part
 
 MOST_SUBCOMMANDS = 24
 MOST_FINDING, MOST_ADDING = 3, 2  # subcommands that look for words, and that add another entry
+MOST_FILES = 2  # inputs of a subcommand that takes others
 MOST_OPTIONS = 6  # of a subcommand, that are given at once
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
@@ -39,7 +42,8 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     """
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
     names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
-    usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _ENDS, _REMOVES)))
+    kinds = (_ADDS, _READS, _CHANGES, _ENDS, _REMOVES) if any(map(_ADDS.fullmatch, names)) else (_READS,)
+    usual = re.compile("|".join(kind.pattern for kind in kinds))
     others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
 
     def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
@@ -56,6 +60,9 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
     finding = [name for name in names if _FINDS.fullmatch(name)][:MOST_FINDING]
     tries += [*listing, *calls(others, MOST_SUBCOMMANDS, *usual_ways)]
+    for file in files[:MOST_FILES]:  # without one, it may have read an empty stdin
+        reading = (f"{binary} {name} {file}" for name in names if others.fullmatch(name))
+        tries += [Try(ways=(line,), wants="prints") for line in islice(reading, MOST_SUBCOMMANDS)]
     tries += [Try(ways=(f"{binary} {name} {word}",)) for word in _WORDS for name in finding]
     for added, group in zip(_LAST_TEXTS, (_CHANGES, _ENDS, _REMOVES), strict=True):  # an earlier one may leave nothing
         ways = ("1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
@@ -107,7 +114,7 @@ def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[st
     listed = [part.name for part in own if part.required] or [part.name for part in own if optional]
     row = re.compile(
         rf"^\s*(?:\w+: )?(?:{re.escape(binary)} )?{re.escape(name)}(?:\|[a-z]+)?"
-        r"((?: +(?:\[[^\]]*\]|<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)",
+        r"((?: +(?:\[[^\]]*\]|<[\w .-]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)",
         re.MULTILINE,
     )
     rows = (_MESSAGE.sub(r"<\1>", found[1]) for text in texts for found in row.finditer(text))
@@ -118,6 +125,8 @@ def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[st
 def _value(argument: str) -> str:
     """Return a value for an argument by its name."""
     argument = argument.lower()
+    if kind := kind_of(argument):
+        return f"other{kind}" if "2" in argument else f"sample{kind}"
     if re.search(r"file|path|input|source|dest", argument):
         return "sample.txt"
     if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)(?: ?\d)?\W*", argument):

@@ -225,9 +225,28 @@ def test_what_adds_is_called_with_all_its_options_at_once_too() -> None:
 
 def test_subcommands_get_the_fittest_inputs_alone_and_together() -> None:
     parts = of_help({"": "Command: comp  Composition\n"}, "tally")
-    (composition,) = state("tally", parts, files=("a.fq", "b.fa", "c.txt")).tries
+    composition, *alone = state("tally", parts, files=("a.fq", "b.fa", "c.txt")).tries
     assert composition.ways[:4] == ("tally comp", "tally comp a.fq", "tally comp b.fa", "tally comp sample.txt")
     assert composition.ways[-1] == "tally comp a.fq b.fa"
+    assert [(one.ways, one.wants) for one in alone] == [
+        (("tally comp a.fq",), "prints"),
+        (("tally comp b.fa",), "prints"),
+    ]
+
+
+def test_subcommands_by_usual_names_are_for_entries_only_where_one_adds_some() -> None:
+    help_text = "Commands:\n  rename  Rename\n  show    Show\n"
+    (renaming, *_) = state("tally", of_help({"": help_text}, "tally"), files=("a.fq",)).tries[1:]
+    assert renaming.ways[:2] == ("tally rename", "tally rename a.fq")
+    adding = state("tally", of_help({"": f"{help_text}  add     Add\n"}, "tally"), files=("a.fq",)).tries
+    assert not any("a.fq" in line for one in adding for line in one.ways)
+
+
+def test_arguments_that_are_named_like_files_are_samples_of_their_kinds() -> None:
+    help_text = "Commands:\n  merge  Merge\n"
+    usage = ("usage: tally merge <in1.csv> <in2.csv>",)
+    (merging, *_) = state("tally", of_help({"": help_text}, "tally"), usage).tries
+    assert merging.ways[0] == "tally merge sample.csv other.csv"
 
 
 def test_examples_in_asciidoc_and_in_blocks_of_commands_by_any_name_are_tried(tmp_path: Path) -> None:
