@@ -30,7 +30,7 @@ MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines 
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_VARIABLES = 12
-MOST_MARKED = 12  # options of documents that are tried
+MOST_MARKED, MOST_QUOTED = 12, 2  # options of documents that are tried, and values of one with signs
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500
 IN_HISTORY = f"sh {HISTORY} work && cd work && "
@@ -326,16 +326,20 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     return part.model_copy(update={"choices": choices, "takes_value": takes})
 
 
-def with_shown_values(part: Part, texts: Sequence[str]) -> Part:
-    """Return the option with the values that docs and tests give it, if its help lists none."""
+def with_shown_values(part: Part, texts: Sequence[str], pages: Sequence[str] = ()) -> Part:
+    """Return the option with the values that docs and tests give it, if its help lists none: the `pages` of the help
+    may show some in quotes.
+    """
     if part.kind != "option" or not part.takes_value or part.choices or part.default.isdecimal():
         return part
     names = "|".join(map(re.escape, (part.name, *part.aliases)))
     word = re.escape(part.name.lstrip("-").replace("-", "_"))  # of an argument in code
     ways = rf"(?<![\w-])(?:(?:{names})(?:[ =]|['\"], *(?:\w+\()?['\"])|{word} ?[=:] ?['\"])([a-z0-9][\w.:/-]*)"
-    quoted = rf"(?<![\w-])(?:{names})(?:[ =]|['\"], *)(['\"])([^'\"\n$`]+ [^'\"\n$`]*)\1"
-    several = (value for text in texts for _, value in re.findall(quoted, text))
-    shown = dict.fromkeys((*islice(several, 1), *(value for text in texts for value in re.findall(ways, text))))
+    quoted = rf"(?<![\w-])(?:{names})(?:[ =]|['\"], *)(?:'([^'\n$`]*[^\w'\n$`][^'\n$`]*)'|\"([^\"\n$`]* [^\"\n$`]*)\")"
+    several = (value for text in (*texts, *pages) for found in re.findall(quoted, text) for value in found if value)
+    shown = dict.fromkeys(
+        (*islice(several, MOST_QUOTED), *(value for text in texts for value in re.findall(ways, text)))
+    )
     return part.model_copy(update={"choices": tuple(shown)[:MOST_CHOICES]})
 
 

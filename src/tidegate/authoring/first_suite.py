@@ -167,7 +167,7 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     inputs = tool_inputs.inputs(here.folder / where, shown.texts, given, binary)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
     listed = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
-    parts = tuple(examples.with_shown_values(part, [*documents, *code]) for part in listed)
+    parts = tuple(examples.with_shown_values(part, [*documents, *code], shown.texts) for part in listed)
     cases = tool_inputs.cases(here.folder / where, code, shown.texts, binary)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},

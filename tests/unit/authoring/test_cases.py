@@ -280,6 +280,9 @@ def test_values_that_docs_and_tests_give_an_option_are_those_of_it() -> None:
     assert with_shown_values(part, texts).choices == ("right", "left", "center", "auto")
     assert with_shown_values(part, ["justify it, -j"]) == part
     assert with_shown_values(part, ["`count -j 'left right' a.txt`"]).choices == ("left right",)
+    listed = """-j, --justify  the edge, e.g. --justify='["left","right"]'"""
+    assert with_shown_values(part, ["-j right"], [listed]).choices == ('["left","right"]', "right")
+    assert with_shown_values(part, [], ["-j edge"]).choices == ()
     assert with_shown_values(part.model_copy(update={"default": "80"}), texts).choices == ()
 
 
