@@ -139,8 +139,10 @@ class Probe:
         """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
         line = self.plain.get(call.line, call.line)
         own = next((name for name in self.inputs if name in line.split()), None)
-        silent, found = self.printed[call.line].endswith(" "), list[Call]()
-        others = sorted((name for name in self.inputs if name != own), key=lambda name: not _are_alike(name, own))
+        suffix, silent = PurePosixPath(own or "").suffix, self.printed[call.line].endswith(" ")
+        others = [name for name in self.inputs if name != own]
+        others.sort(key=lambda name: PurePosixPath(name).suffix != suffix)
+        found = list[Call]()
         ways = [line.replace(own, name) for name in others] if own else []
         if own and others and not silent and not _REDIRECTED.search(line):
             ways.insert(0, line.replace(own, f"{own} {others[0]}"))
@@ -266,6 +268,8 @@ class Probe:
         if why is None and (may_repeat or not self.rows.issuperset(shown.splitlines())) and not shown.endswith(" "):
             self._remember(case, ran, shown)
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
+        elif why is None and "empty" in dict(cases) and shown.endswith(" "):  # which is no error
+            self.keep(Call(line=case, kind="silent", seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
             self._refused(ran, _shape(ran, case))
@@ -494,7 +498,3 @@ def _shape(ran: CommandResult, line: str) -> str:
         return "crash"
     words = {*re.findall(r"\w+", line)}
     return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))
-
-
-def _are_alike(name: str, other: str | None) -> bool:
-    return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix

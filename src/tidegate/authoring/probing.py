@@ -163,13 +163,20 @@ class Prober(Agent):
             else:
                 probe.keep(call)
         await self._try_fit(probe, plan)
-        again = [
-            *(Try(ways=(line,), wants="prints") for line in probe.stale),
-            *(Try(ways=(line,)) for line in probe.failed),
-        ]
+        for line, why in [*probe.failed.items()]:
+            await self._try_advised(probe, line, why)
+        again = [Try(ways=(line,), wants="prints") for line in probe.stale]
+        again += [Try(ways=(line,)) for line in probe.failed]
         for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
             probe.keep(await probe.tried(one))
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
+
+    async def _try_advised(self, probe: Probe, line: str, why: str) -> None:
+        """Keep a line that failed with the option that its error names, if it then works."""
+        words = {*re.findall(r"--[a-z][\w-]*", why)}
+        for part in (part for part in self.parts if {part.name} == words and part.name not in line):
+            for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
+                probe.keep(await probe.tried(one))
 
     async def _try_fit(self, probe: Probe, plan: Iterable[Try]) -> None:
         """If nothing works on an input, keep a call on an input of tests, of those with most marks."""

@@ -11,6 +11,7 @@ from tidegate.model.event import CommandResult
 
 DATA = re.compile(r"[\0-\x08\x0e-\x1a]")  # never in a text, in any encoding
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
+_COPIED = "copied"  # a folder
 _OWN = re.compile(r"(?i)(?:^|/)\.|cache|\.py[co]$")
 
 
@@ -24,11 +25,16 @@ def then_show(line: str, ran: CommandResult, written: Mapping[str, str], *, remo
 
 
 def on_copies(line: str, names: Sequence[str]) -> tuple[str, dict[str, str]] | None:
-    """Return the line on copies of these files, which it makes first, and the copies by name; None if it does not name
-    them all.
+    """Return the line on copies of these files, which it makes first, and the copies by name; None if it names neither
+    them all nor their folder.
     """
     copies = {name: f"copy{number or ''}{PurePosixPath(name).suffix}" for number, name in enumerate(names)}
     words = line.split()
+    for word in words if names else ():
+        if all(name.startswith(inside := f"{word.rstrip('/')}/") for name in names):
+            called = " ".join(_COPIED if one == word else one for one in words)
+            below = {name: f"{_COPIED}/{name.removeprefix(inside)}" for name in names}
+            return f"rm -rf {_COPIED} && cp -r {inside} {_COPIED} && {called}", below
     if not copies or not all(name in words and copy not in words for name, copy in copies.items()):
         return None
     made = (f"cp {name} {copy}" for name, copy in copies.items())

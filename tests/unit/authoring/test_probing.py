@@ -89,13 +89,32 @@ HELP = "usage: count [options] FILE\n\nOptions:\n  --long   Longer\n  --quick  Q
 def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it_does(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),))
     assert found.of("call") == ("count sample.py",)
-    assert {*found.files} == {"sample.py", "crlf.py", "unended.py"}
+    assert {*found.files} == {"sample.py", "crlf.py", "unended.py", "empty.py"}
+    assert found.of("silent") == ("count empty.py",)  # which may be an error tomorrow
 
 
 def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
     assert found.of("option") == ("count --long sample.py",)
-    assert found.of("silent") == ("count --quick sample.py",)
+    assert found.of("silent") == ("count empty.py", "count --quick sample.py")
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        ("error: --whole is needed for a folder", ("count --whole sample.py",)),
+        ("error: --whole or --half is needed for a folder", ()),
+        ("error: --other is needed for a folder", ()),
+    ],
+)
+def test_a_line_gets_the_option_that_its_error_names(error: str, kept: tuple[str, ...], tmp_path: Path) -> None:
+    session = FakeSession(lambda words, _: "counted\n" if words[0] == "--whole" else None, tmp_path)
+    session.error = error
+    parts = of_help({"": "usage: count\n\n  --whole  Whole\n  --half  Half\n"}, "count")
+    prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, parts=parts, inputs=("sample.py",))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.of("call")[:1] == kept
 
 
 def test_keys_of_an_object_in_json_are_tried_as_queries_in_the_form_that_the_tool_knows(tmp_path: Path) -> None:

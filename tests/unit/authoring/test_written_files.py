@@ -13,7 +13,7 @@ from tidegate.authoring.observed_gates import complaint
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probing import Prober, read_found
 from tidegate.authoring.round_trips import round_trips
-from tidegate.authoring.written_files import is_result, then_show
+from tidegate.authoring.written_files import is_result, on_copies, then_show
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
@@ -32,6 +32,17 @@ def test_of_binary_files_the_digests_are_shown() -> None:
     assert then_show("pack a", ended(0), {"a.b": "text\n", "c d": "\ufffd"}) == "pack a && sha256sum a.b 'c d'"
     assert then_show("pack a", ended(0), {"a.b": "text\n"}) == "pack a && cat a.b"
     assert then_show("pack a", ended(1), {"a.gz": DATA}) == "pack a; status=$?; sha256sum a.gz; (exit $status)"
+
+
+def test_what_changes_the_files_of_a_folder_is_called_on_a_copy_of_that() -> None:
+    found = on_copies("pack -r in/ --best", ["in/a.txt", "in/b/c.txt"])
+    line = "rm -rf copied && cp -r in/ copied && pack -r copied --best"
+    assert found == (line, {"in/a.txt": "copied/a.txt", "in/b/c.txt": "copied/b/c.txt"})
+    assert on_copies("pack in --best", ["in/a.txt"]) == (
+        line.replace("-r copied", "copied"),
+        {"in/a.txt": "copied/a.txt"},
+    )
+    assert on_copies("pack in", ["in/a.txt", "b.txt"]) is None
 
 
 @pytest.mark.parametrize(
