@@ -11,12 +11,12 @@ from typing import Any
 from tidegate.authoring import examples, observed_gates, starter, tool_inputs, tryout
 from tidegate.authoring.build_systems import node, python
 from tidegate.authoring.examples import Candidate, Plan
-from tidegate.authoring.found import Call, Found, Kind
+from tidegate.authoring.found import Call, Found, Kind, read_found
 from tidegate.authoring.main_use import main_use, phrases
 from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS
-from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
+from tidegate.authoring.probing import MOST_SLOW, Prober, slowness
 from tidegate.authoring.protected import left_out, protected
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state

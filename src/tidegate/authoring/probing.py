@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import PrivateAttr
 
-from tidegate.authoring.found import Call, Found
+from tidegate.authoring.found import Call
 from tidegate.authoring.option_calls import (
     LISTS,
     UNFIT,
@@ -32,7 +32,7 @@ from tidegate.authoring.option_calls import (
 )
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
 from tidegate.authoring.round_trips import round_trips
-from tidegate.authoring.samples import WHOLE, joins, kind_of
+from tidegate.authoring.samples import WHOLE, joins, kind_of, sample, samples_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
 from tidegate.model.agent import Agent, Session
@@ -103,6 +103,9 @@ class Prober(Agent):
         probe.allow(MAIN_SHARE)
         kept = await self._try_main_options(probe)
         probe.allow(CASES_SHARE)
+        for line in (line for line in _single(tried) if not any(name in line for name in self.inputs)):
+            for name in samples_of(kind_of(probe.input_of(line) or ""))[1:]:  # the example has the first one
+                await probe.on_cases(line, [(name, sample(name))], kind="variation")
         await self._try_cases(probe, tried)
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
@@ -492,8 +495,3 @@ def _single(lines: Iterable[str]) -> list[str]:
 
 def _kind(name: str) -> str:
     return kind_of(name) or PurePosixPath(name).suffix
-
-
-def read_found(messages: Iterable[str]) -> Found:
-    """Return what the agent reported; nothing if it did not come to that."""
-    return next((Found.model_validate(json.loads(text)) for text in messages), Found())

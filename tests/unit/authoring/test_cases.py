@@ -8,11 +8,11 @@ from typing import cast
 
 from tests.unit.authoring.test_probing import Does, FakeSession
 from tidegate.authoring.examples import in_help, with_shown_values
-from tidegate.authoring.found import Found
+from tidegate.authoring.found import Found, read_found
 from tidegate.authoring.input_files import content_of
 from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES
-from tidegate.authoring.probing import LONGEST_JOINED, Prober, read_found
+from tidegate.authoring.probing import LONGEST_JOINED, Prober
 from tidegate.authoring.samples import joins
 from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
 from tidegate.decide.surface.parts import of_help

@@ -12,10 +12,10 @@ from typing import Any, cast
 import pytest
 
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.found import Found
+from tidegate.authoring.found import Found, read_found
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import Probe
-from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
+from tidegate.authoring.probing import MOST_SLOW, Prober, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool import Tool
@@ -829,3 +829,13 @@ def test_an_option_that_shows_something_with_two_values_gets_both_at_once(tmp_pa
     usage = "usage: count [-x {one,two}] FILE\n\n  -x {one,two}  The kind.\n"
     found = probed(picking, tmp_path, (Try(ways=("count sample.txt",)),), usage)
     assert "count -x one -x two sample.txt" in found.of("variation")
+
+
+def test_an_example_that_reads_a_file_is_called_on_more_than_the_usual_sample_too(tmp_path: Path) -> None:
+    def rows(words: list[str], files: dict[str, str]) -> str | None:
+        texts = [files[word] for word in words if word in files]
+        return f"{texts[0].count(',')} commas\n" if texts else None
+
+    found = probed(rows, tmp_path, (Try(ways=("count people.csv",)), Try(ways=("count list.odd",))))
+    assert "count more.csv" in found.of("variation")
+    assert "more.csv" in found.files

@@ -9,9 +9,10 @@ from typing import cast
 import pytest
 
 from tests.unit.authoring.test_probing import FakeSession, probed
+from tidegate.authoring.found import read_found
 from tidegate.authoring.observed_gates import complaint
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.probing import Prober
 from tidegate.authoring.round_trips import round_trips
 from tidegate.authoring.written_files import is_result, on_copies, then_show
 from tidegate.decide.surface.parts import of_help
