@@ -15,8 +15,9 @@ from tidegate.authoring.found import Call, Found, Kind, read_found
 from tidegate.authoring.main_use import main_use, phrases
 from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
+from tidegate.authoring.pace import MOST_SLOW, slowness
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS
-from tidegate.authoring.probing import MOST_SLOW, Prober, slowness
+from tidegate.authoring.probing import Prober
 from tidegate.authoring.protected import left_out, protected
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state

@@ -229,6 +229,14 @@ def _error(text: str, is_crash: bool = False) -> tuple[str, ...]:
     return (start, *(row for row, _ in context if not more))
 
 
+def shape_of(ran: CommandResult, line: str) -> str:
+    """Return the output without the line's words and without numbers; all crashes are alike."""
+    if ran.end == "exited" and crashed(ran):
+        return "crash"
+    words = {*re.findall(r"\w+", line)}
+    return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))
+
+
 def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
     """Return the gate for what the command printed in all runs; of a help text, only its status.
 

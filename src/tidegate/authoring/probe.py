@@ -14,7 +14,7 @@ from stat import S_ISREG
 
 from tidegate.authoring.found import Call, Found, Kind
 from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, read, told_words, would_clash
-from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
+from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage, shape_of
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.variations import in_turn
@@ -188,8 +188,8 @@ class Probe:
                 self.refusal = ran
                 if not (more or base):
                     self.failed.setdefault(line, why)
-                    self.alike[form][_shape(ran, line)] += 1
-                    reasons[_shape(ran, line)] += MOST_ALIKE if ran.end == "timeout" else 1
+                    self.alike[form][shape_of(ran, line)] += 1
+                    reasons[shape_of(ran, line)] += MOST_ALIKE if ran.end == "timeout" else 1
                 continue
             self.fit.add(form)
             new_line = one.wants == "works" and line not in self.printed
@@ -224,6 +224,11 @@ class Probe:
     def input_of(self, line: str) -> str | None:
         """Return the first input in the line; None without one."""
         return next((word for word in line.split() if word in self.inputs or word in self.files), None)
+
+    def made_in(self, line: str) -> str | None:
+        """Return the first file in the line that the tool has made; None without one."""
+        names = re.findall(r"(?<!\S)\w[\w.-]*(?!\S)", self.plain.get(line, line))
+        return next((name for name in names if name not in self.files and self.session.read_text(name)), None)
 
     def changed_inputs(self, line: str) -> Iterator[tuple[str, str]]:
         """Yield the first input of the line in other forms, by name: with other line ends, without the last, with empty
@@ -272,7 +277,7 @@ class Probe:
             self.keep(Call(line=case, kind="silent", seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
-            self._refused(ran, _shape(ran, case))
+            self._refused(ran, shape_of(ran, case))
         if len(self.calls) == before and new:
             self.files = {name: text for name, text in self.files.items() if name not in new}
             await self.session.shell(shlex.join(["rm", "-f", *new]), timeout_secs=SECONDS)
@@ -307,7 +312,7 @@ class Probe:
         """Try the line, and keep it if it fails."""
         ran = None if self.is_late else await self.session.shell(line, timeout_secs=SECONDS)
         if ran is not None and ran.exit_code:
-            self._refused(ran, _shape(ran, line))
+            self._refused(ran, shape_of(ran, line))
 
     async def again(self, line: str) -> None:
         """Try the line, if it writes files, where these are there already."""
@@ -343,9 +348,9 @@ class Probe:
         if why:
             self.refused[command, ran.exit_code] += 1
             if self.refused[command, ran.exit_code] <= MOST_REFUSED:
-                self._refused(ran, _shape(ran, line))
+                self._refused(ran, shape_of(ran, line))
         elif ran.printed.strip():
-            shape = ran.printed if len(ran.printed) <= SHORT else _shape(ran, line)
+            shape = ran.printed if len(ran.printed) <= SHORT else shape_of(ran, line)
             call = Call(line=line, kind="variation", seconds=ran.duration_s)
             self.shapes.setdefault(f"{command} {shape}", []).append(call)
 
@@ -490,11 +495,3 @@ class Probe:
                     self.files[name] = sample(name, number)
                     self.session.write_text(name, self.files[name])
         return len(self.files) > before
-
-
-def _shape(ran: CommandResult, line: str) -> str:
-    """Return the output without the line's words and without numbers; all crashes are alike."""
-    if ran.end == "exited" and crashed(ran):
-        return "crash"
-    words = {*re.findall(r"\w+", line)}
-    return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))

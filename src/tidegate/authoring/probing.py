@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import islice, product
 from pathlib import PurePosixPath
 from typing import Literal
@@ -30,6 +29,7 @@ from tidegate.authoring.option_calls import (
     with_word,
     words_of,
 )
+from tidegate.authoring.pace import slowness
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
 from tidegate.authoring.round_trips import round_trips
 from tidegate.authoring.samples import WHOLE, joins, kind_of, sample, samples_of
@@ -40,7 +40,6 @@ from tidegate.model.event import End, Message
 from tidegate.model.surface import Part
 
 AT_ONCE = 2  # plans
-MOST_SLOW = 3.0  # times that a machine with other work may take
 JOINED_SHARE = 0.52  # of a plan's seconds, after which each option is tried on one line
 MAIN_SHARE = 0.67  # of them, after which inputs of tests come
 CASES_SHARE = 0.75  # of them, after which options that showed nothing come again, on other lines
@@ -104,8 +103,7 @@ class Prober(Agent):
         kept = await self._try_main_options(probe)
         probe.allow(CASES_SHARE)
         for line in (line for line in _single(tried) if not any(name in line for name in self.inputs)):
-            for name in samples_of(kind_of(probe.input_of(line) or ""))[1:]:  # the example has the first one
-                await probe.on_cases(line, [(name, sample(name))], kind="variation")
+            await self._on_samples(probe, line)
         await self._try_cases(probe, tried)
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
@@ -134,6 +132,15 @@ class Prober(Agent):
         main = [line for own in of_each.values() for line in await probe.repeatable(own, 1)]
         await self._read_lists(probe)
         return await self._try_options(probe, main, ())
+
+    async def _on_samples(self, probe: Probe, line: str) -> None:
+        """Keep an example also with the second sample in place of its file; with both, if that is one that the tool has
+        made before.
+        """
+        own, made = probe.input_of(line), probe.made_in(line)
+        kind = kind_of(own or made or "") or kind_of(next(iter(self.inputs), ""))
+        for name in samples_of(kind)[own is not None :] if own or made else ():
+            await probe.on_cases(line, [(name, sample(name))], kind="variation", own=own or made)
 
     async def _bases(self, probe: Probe, lines: Sequence[str], plan: Sequence[Try]) -> list[str]:
         """Return lines that get options, some of each subcommand. Those with an input also get that on stdin."""
@@ -466,16 +473,6 @@ class Prober(Agent):
             silent = silent or found[:1]
             refused += not found
         return silent
-
-
-@cache
-def slowness() -> float:
-    """Return how many times longer everything takes here than on a machine without other work, MOST_SLOW at most.
-
-    It is that of the first call: later, the load is also that of what is tried.
-    """
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return min(MOST_SLOW, max(1.0, load / (os.cpu_count() or 1)))
 
 
 def _values_of(line: str) -> list[str]:

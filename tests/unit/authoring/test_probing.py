@@ -14,8 +14,9 @@ import pytest
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.found import Found, read_found
 from tidegate.authoring.option_calls import Try
+from tidegate.authoring.pace import MOST_SLOW, slowness
 from tidegate.authoring.probe import Probe
-from tidegate.authoring.probing import MOST_SLOW, Prober, slowness
+from tidegate.authoring.probing import Prober
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool import Tool
@@ -703,7 +704,7 @@ def test_a_file_whose_name_has_no_suffix_is_made_if_the_error_says_that_one_is_m
         found = probed(reading, tmp_path, (Try(ways=("count notes/a",)), Try(ways=("count word",))))
     assert (found.of("call"), [*found.files]) == (
         ("count notes/a", "count crlf", "count spaced", "count unended", "count empty"),
-        ["notes/a", "crlf", "spaced", "unended", "empty"],
+        ["notes/a", "more.txt", "crlf", "spaced", "unended", "empty"],
     )
 
 
@@ -839,3 +840,18 @@ def test_an_example_that_reads_a_file_is_called_on_more_than_the_usual_sample_to
     found = probed(rows, tmp_path, (Try(ways=("count people.csv",)), Try(ways=("count list.odd",))))
     assert "count more.csv" in found.of("variation")
     assert "more.csv" in found.files
+
+
+def test_an_example_of_a_file_that_the_tool_has_made_is_called_on_samples_too(tmp_path: Path) -> None:
+    def setting(words: list[str], files: dict[str, str]) -> str | None:
+        if words[0] == "--set":
+            files.setdefault(words[1], "[own]\n")
+        text = files.get(words[1])
+        return None if text is None else f"{words[0]} in {text.count('[')} sections\n"
+
+    session = FakeSession(setting, tmp_path)
+    tries = (Try(ways=("count --set settings a",)), Try(ways=("count --get settings a",)))
+    prober = Prober(plans={"plan": tries}, inputs=("sample.ini",))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert {"count --get sample.ini a", "count --get more.ini a"} <= {*found.of("variation")}
