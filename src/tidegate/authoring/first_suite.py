@@ -387,7 +387,7 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
 def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], versions: frozenset[str]) -> Candidate:
     """Return the candidate with gates for what was the same in all runs. `versions`: of the tool."""
     facts = observed_gates.facts() | versions
-    given = "\n".join([*candidate.files.values(), *candidate.commands])
+    given = "\n".join([*candidate.files, *candidate.files.values(), *candidate.commands])
     gates: list[dict[str, Any] | None] = [
         *candidate.gates,
         *observed_gates.file_gates([one.diff for one in runs], given, facts),

@@ -78,6 +78,9 @@ _PLACE = re.compile(rf"{_OF_MACHINE}[^\s'\":,;)\]]*")
 _OF_SCRIPT = re.compile(  # where a shell, Perl or Python sees an error in the tool: any edit of the tool moves it
     rf"{_OF_MACHINE}[^\s'\":,;)\]]*(?:/[\w-]+: (?:line )?\d+(?=:)| line \d+|:\d+(?=: \w+Warning))"
 )
+_OF_SOURCE = re.compile(  # a line of the tool's
+    r"(?<![\w./-])([\w/-]+\.(?:[ch]|cc|[ch]pp|py|p[lm]|rb|go|rs|[cm]?[jt]s|sh|lua):)\d+"
+)
 _MEASURED = re.compile(
     r"\d+(?:[.,]\d+)+|\d+(?= ?%| ?(?:(?:\w+ ?)?(?:/|per|a) ?)?(?:[mnuµ]?s|sec(?:ond)?s?|minutes?|hours?|[kMG]?i?B)\b)"
 )
@@ -319,6 +322,7 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
         text = VERSION.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for way in (_RELATIVE, _OF_SCRIPT, _PLACE):
         text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)
+    text = _OF_SOURCE.sub(lambda found: found[0] if found[1][:-1] in given else found[1] + _ANY, text)
     for fact in facts:
         text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", _ANY, text) if fact not in given else text
     return text

@@ -324,6 +324,13 @@ def test_the_line_of_the_tool_s_own_source_that_a_warning_names_may_be_any(told:
     assert not re.search(pattern, "none")
 
 
+def test_a_line_of_the_tool_s_source_in_an_error_may_be_any_but_not_one_of_its_input() -> None:
+    told = "[ERROR] (tally.c:97: errno: none) cannot open x\nsample.py:3: unused"
+    accepts = re.compile(lasting([told], given="sample.py")).search
+    assert accepts(told.replace("97", "104"))
+    assert not accepts(told.replace(":3:", ":4:"))
+
+
 def test_of_a_crash_the_exception_is_told_whatever_comes_after_it() -> None:
     printed = "node:internal\n  throw err;\n\nError: Cannot find module './lib/cli'\n    at a (b:1)\n\nNode.js v20\n"
     told = complaint(CommandResult(command="tally", end="exited", exit_code=1, stderr=printed))
