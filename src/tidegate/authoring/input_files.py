@@ -36,14 +36,18 @@ def read(path: Path) -> str:
 
 
 def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
-    here = repo / word
+    """Yield the files for this word: the repository's, or one that ends alike, else samples; a word without a suffix is
+    a folder. `known`: files, among them some of the repository.
+    """
+    here, known = repo / word, [*known]
     if here.is_dir():
         for path in sorted(here.rglob("*"))[:MOST_FILES]:
             if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
                 yield path.relative_to(repo).as_posix(), read(path)
     elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
         yield word, read(found)[:LARGEST_NAMED]
+    elif not kind_of(word) and (likes := [path for path in map(repo.joinpath, known) if _ends_alike(path, word)]):
+        yield word, read(likes[number % len(likes)])
     elif FILE.fullmatch(word) or kind_of(word):
         yield word, sample(word, number)
     else:
@@ -56,6 +60,11 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
         yield f"{folder}/empty{kinds[0]}", ""
         yield f"{folder}/odd #1 & 100%{kinds[0]}", sample(kinds[0])[:1].ljust(1024, "\n")
         yield f"{folder}/large.txt", sample(".txt") * 20
+
+
+def _ends_alike(path: Path, word: str) -> bool:
+    suffix = PurePosixPath(word).suffix.lower()
+    return suffix != "" and path.suffix.lower() == suffix and path.is_file()
 
 
 def would_clash(name: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads a program's manual page (man or mdoc) as a help text. Pure but for reading the file."""
+"""Reads a program's manual page (man, mdoc, or Perl's POD) as a help text. Pure but for reading the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from glob import escape
 from pathlib import Path
 
 FOLDERS = ("", "man/", "man/man*/", "doc*/", "src/")
-MOST_CHARACTERS = 200_000
+OF_POD = ("", "bin/", "script/", "scripts/", "pod/", "doc*/")
+MOST_CHARACTERS, LARGEST = 200_000, 2_000_000  # of a page, and of a program that has one
 _ESCAPES = (
     (re.compile(r"\\f(?:I|\(CI|2)(.+?)\\f(?:[BRP123]|\(CW)"), r"<\1>"),  # an argument
     (re.compile(r"\\f(?:\(..|\[\w*\]|.)|\\[&/,|^%]|\\s[-+]?\d"), ""),
@@ -24,13 +25,47 @@ _HEADINGS, _PARAGRAPHS = (".SH", ".Sh", ".SS", ".Ss"), (".TP", ".PP", ".Pp", ".P
 _TAGS = (".IP", ".It", ".Dl", ".D1")  # whose row begins an entry, or is an example
 _SETTINGS = ('.\\"', "'", ".TH", ".Dd", ".Dt", ".Os", ".Bl", ".Bd")
 _INLINE = re.compile("Fl|Ar|Ns|O[ocp]|Cm|Ic|Pa|Em|Sy|Li|Ql|[DSP]q|Ev|Xr")
+_POD = re.compile(r"(?ms)^=(?:head\d|pod|item|over)\b.*?(?:^=cut\b|\Z)")
+_CODE = re.compile(r"\b([BCFILSXZ])(?:<< +([^<>]*?) +>>|<([^<>]*)>)")  # of a font and the like
+_LESS, _GREATER = "\0", "\1"  # in a text that has codes
 
 
 def manual(root: Path, binary: str) -> str:
     """Return the text of the program's manual page in the repository; '' without one."""
     found = (path for folder in FOLDERS for path in sorted(root.glob(f"{folder}{escape(binary)}.[1-8]")))
     pages = (path.read_text(encoding="utf-8", errors="replace") for path in found if path.is_file())
-    return as_text(next(pages, "")[:MOST_CHARACTERS], binary)
+    if page := next(pages, ""):
+        return as_text(page[:MOST_CHARACTERS], binary)
+    names = (f"{folder}{escape(binary)}{end}" for folder in OF_POD for end in ("", ".pl", ".pod"))
+    programs = (path for name in names for path in sorted(root.glob(name)) if path.is_file())
+    fit = (path.read_text(encoding="utf-8", errors="replace") for path in programs if path.stat().st_size <= LARGEST)
+    return next(filter(None, map(of_pod, fit)), "")
+
+
+def of_pod(program: str) -> str:
+    """Return the documentation in a Perl program as plain text, as `as_text` does; '' without one."""
+    return "\n".join(_rows_of_pod("\n".join(_POD.findall(program))[:MOST_CHARACTERS]))
+
+
+def _rows_of_pod(page: str) -> Iterator[str]:
+    for row in page.splitlines():
+        command, _, words = row.partition(" ")
+        if command.startswith("=head"):
+            yield from ("", f"{_without_codes(words)}:")
+        elif command == "=item":
+            yield from ("", f"  {_without_codes(words)}")
+        elif not row.startswith("="):
+            yield f"        {row.strip() if row[:1].isspace() else _without_codes(row)}" if row.strip() else ""
+
+
+def _without_codes(text: str) -> str:
+    """Return the text without POD's codes; what is in italics is an argument, in angle brackets."""
+    text = text.replace("E<lt>", _LESS).replace("E<gt>", _GREATER)
+    while found := _CODE.search(text):
+        inner = (found[2] or found[3] or "").partition("|")[0] if found[1] == "L" else found[2] or found[3] or ""
+        plain = f"{_LESS}{inner}{_GREATER}" if found[1] == "I" else inner
+        text = text[: found.start()] + plain + text[found.end() :]
+    return text.replace(_LESS, "<").replace(_GREATER, ">")
 
 
 def as_text(page: str, binary: str) -> str:

@@ -359,3 +359,8 @@ def test_a_file_whose_whole_name_is_its_kind_gets_a_sample(tmp_path: Path) -> No
     assert kinds_named_in(["It reads `.env` in the current folder."]) == [".env"]
     ((name, text),) = content_of(tmp_path, ".env", 0, ())
     assert (name, text.splitlines()[1]) == (".env", "NAME=Ada")
+
+
+def test_a_file_of_a_kind_without_a_sample_is_one_of_the_repository_that_ends_alike(tmp_path: Path) -> None:
+    (tmp_path / "Canon.JPG").write_bytes(b"\xff\xd8\xff")
+    assert [*content_of(tmp_path, "a.jpg", 0, ("b.jpg", "Canon.JPG"))] == [("a.jpg", "\udcff\udcd8\udcff")]

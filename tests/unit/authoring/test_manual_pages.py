@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.authoring.examples import documented_options, in_help
-from tidegate.authoring.manual_pages import as_text, manual
+from tidegate.authoring.manual_pages import as_text, manual, of_pod
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.surface import Part
 
@@ -45,6 +45,33 @@ Quiet.
 """
 
 
+POD = """#!/usr/bin/perl
+my %no = (documentation => "=head1");
+
+=head1 OPTIONS
+
+=over 4
+
+=item B<-w> I<WIDTH>, B<--width>=I<WIDTH> (wide)
+
+Not I<much> wider than C<<  E<lt>80E<gt> >>, see L<the guide|https://example.com>.
+
+=item B<--quiet>
+
+=back
+
+=cut
+
+print 1;
+
+=head2 Examples
+
+  tally --width 40 a.txt
+
+C<tally B<--quiet> a.txt>
+"""
+
+
 def options(text: str, *own: Part) -> list[tuple[str, tuple[str, ...], bool]]:
     parts = documented_options(own, (), of_help({"": text}, "tally"))
     return [(part.name, part.aliases, part.takes_value) for part in parts]
@@ -66,6 +93,20 @@ def test_so_are_those_of_mdoc_with_the_calls_that_it_shows() -> None:
     text = as_text(MDOC, "tally")
     assert options(text) == [("-N", (), True), ("-q", (), False)]
     assert [one.ways for one in in_help("tally", [text]).tries] == [("tally -N 2 a.txt",)]
+
+
+def test_so_are_those_of_the_documentation_in_a_perl_program(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "tally").write_text(POD)
+    text = manual(tmp_path, "tally")
+    assert options(text) == [("--width", ("-w",), True), ("--quiet", (), False)]
+    assert "\n        Not <much> wider than <80>, see the guide.\n" in text
+    assert "documentation" not in text
+    assert "print" not in text
+    plan = in_help("tally", [text])
+    assert plan is not None
+    assert [way for one in plan.tries for way in one.ways] == ["tally --width 40 a.txt", "tally --quiet a.txt"]
+    assert of_pod("print 1;\n") == ""
 
 
 def test_an_option_that_help_lists_is_that_of_the_help() -> None:
