@@ -415,6 +415,15 @@ def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     less = with_less(tool, "build on head: `npm run build` failed (exit 1): no tsc")
     assert less is not None
     assert less.build == ("npm ci", "npm install --global .")
+    less = with_less(less, "build on head: `npm ci` failed (exit 127): > prepare · sh: 1: pnpm: not found")
+    assert less is not None
+    run = "npx --yes -p pnpm -p yarn -c 'npm run build --if-present'"
+    alone = ("npm ci --ignore-scripts && npm rebuild", run, "npm install --global . --ignore-scripts")
+    assert less.build == alone
+    assert with_less(less, "build on head: `npm ci --ignore-scripts` failed (exit 1): no network") is None
+    forced = with_less(tool, "build on head: `npm ci` failed (exit 1): npm error code EBADDEVENGINES")
+    assert forced is not None
+    assert all(one.startswith("export npm_config_force=true; np") for one in forced.build)
 
 
 @pytest.mark.parametrize("imported", ["..", ".", "../"])

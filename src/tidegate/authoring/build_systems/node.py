@@ -16,6 +16,7 @@ from tidegate.authoring.tool import Tool, inside
 PREFIX = ".tidegate/npm"
 _MAKING = ("build", "prepublishOnly", "prepack", "test")  # scripts that may make what a program needs, fittest first
 _PNPM = "npx --yes pnpm"
+_RUN_BUILD = "npx --yes -p pnpm -p yarn -c 'npm run build --if-present'"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
 _IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"]([^'"]+)['"]""")
 
@@ -48,7 +49,8 @@ def uses_sdk(package: dict[str, Any]) -> bool:
 
 def with_less(tool: Tool, failure: str) -> Tool | None:
     """Return the tool with a build without what failed: the lock file, if it is stale; dependencies of development that
-    cannot be had, with the scripts that may need them; a script that may be of no need. None if it was something else.
+    cannot be had, with the scripts that may need them; a script that may be of no need; the scripts of an installation,
+    of which `build` is then run alone. None if it was something else.
     """
     build = tool.build
     if "EUSAGE" in failure:
@@ -58,6 +60,11 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
         build = tuple(re.sub(r"\bnpm (ci|install)(?! --)", r"npm \1 --omit=dev", command) for command in own)
     elif failed := re.search(r"`(npm run \w+)` failed", failure):
         build = tuple(command for command in build if command != failed[1])
+    elif re.search(r"`npm (?:ci|install)\b[^`]*` failed", failure) and not any("--ignore" in one for one in build):
+        force = "export npm_config_force=true; " if "EBADDEVENGINES" in failure else ""  # it wants another manager
+        first, *others = (f"{force}{command} --ignore-scripts" for command in build)
+        made = () if any("npm run" in one for one in build) else (f"{force}{_RUN_BUILD}",)
+        build = (f"{first} && npm rebuild", *made, *others)
     return tool._replace(build=build) if build != tool.build else None
 
 
