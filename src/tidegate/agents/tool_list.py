@@ -16,7 +16,7 @@ from tidegate.text.json_schema import MOST_CHARACTERS, first_error
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _REFERENCE = re.compile(r'"\$ref": "([^"\\]*)"')  # in JSON
-_CHOICES = ("oneOf", "allOf", "anyOf")  # APIs accept these only below the top level
+_CHOICES = ("oneOf", "allOf", "anyOf", "enum", "not")  # APIs accept these only below the top level
 
 
 def refused(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -57,7 +57,7 @@ def schema_fault(schema: Any) -> str:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return "is not of type `object`"
     if any(key in schema for key in _CHOICES):
-        return "has `oneOf`, `allOf` or `anyOf` at its top level"
+        return "has `oneOf`, `allOf`, `anyOf`, `enum` or `not` at its top level"
     properties = schema.get("properties", {})
     if not isinstance(properties, dict) or not all(map(_PARAMETER.fullmatch, properties)):
         return "has a parameter whose name is empty, too long, or not made of letters, digits, `_`, `-` and `.`"

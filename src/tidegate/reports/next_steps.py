@@ -30,8 +30,9 @@ OF_VERDICT: dict[VerdictReason, str] = {
         f" `tidegate.yaml`. {_AT_BASE}"
     ),
     "unproven": (
-        "Fix what keeps head's trials from passing or from being measured; the row has the output. If the budget ended"
-        " the run, raise `budget` in `tidegate.yaml`. If only base is broken, fix base first."
+        "Fix what the row names: what keeps head's trials from passing or from being measured, or a changed file that"
+        " the build replaces. If the budget ended the run, raise `budget` in `tidegate.yaml`. If only base is broken,"
+        " fix base first."
     ),
     "nothing_passes": (
         "Fix the scenarios, or the docs that agents read, until one passes on base. Each scenario's page in"

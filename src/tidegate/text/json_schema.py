@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -33,7 +34,7 @@ def first_error(schema: Mapping[str, Any], value: Any) -> str:
     kind = _limited(validator_for(schema, Draft202012Validator))
     own, before = json.loads(text, object_hook=_without_draft), _LIMITS.set(_Limits(text))
     try:
-        error = next(kind(own, registry=Registry()).iter_errors(value), None)
+        error = next(kind(own, registry=Registry(), format_checker=_formats(kind)).iter_errors(value), None)
     except Unresolvable as unresolvable:
         raise LookupError(str(unresolvable)) from None
     finally:
@@ -44,6 +45,20 @@ def first_error(schema: Mapping[str, Any], value: Any) -> str:
 def _without_draft(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema as one of its parent's draft: at another one, the library would leave our limits."""
     return {key: one for key, one in schema.items() if key != "$schema" or not isinstance(one, str)}
+
+
+@cache
+def _formats(draft: Any) -> Any:
+    """Return the draft's checker of formats, also of moments, for which it wants another library."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(draft.FORMAT_CHECKER.checkers)
+    checker.checkers = {**checker.checkers, "date-time": (_is_moment, ValueError)}
+    return checker
+
+
+def _is_moment(value: Any) -> bool:
+    return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
 
 
 @cache  # the library compiles a class for it

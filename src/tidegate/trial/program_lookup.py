@@ -102,7 +102,8 @@ def _is_copy(one: Path, other: Path) -> bool:
     if one == other or not filecmp.cmp(one, other, shallow=False):
         return one == other
     common = {path.name for path in one.parent.iterdir()} & {path.name for path in other.parent.iterdir()}
-    return not filecmp.cmpfiles(one.parent, other.parent, common, shallow=False)[1]
+    _, differ, unreadable = filecmp.cmpfiles(one.parent, other.parent, common, shallow=False)
+    return not (differ or unreadable)
 
 
 def write_front(folder: Path, name: str, program: str | None, variables: Mapping[str, str | None]) -> Path:

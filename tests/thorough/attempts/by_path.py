@@ -95,6 +95,15 @@ PATHS = {
         head={**suite(old="[bin]", new="[dist/bin, bin]"), "dist/bin/notes-keep": LOADING, "dist/lib/keep.sh": ":\n"},
         tool=None,
     ),
+    "helper beside a link to nothing": Attempt(
+        "puts a copy of a program that the tool starts in front of the old one, beside a library that leads nowhere",
+        "unproven",
+        5,
+        base={**KEEPS, "bin/notes-keep": '#!/bin/sh\n. "${0%/*}/keep.sh"\n', "bin/keep.sh": 'echo "$1" >> notes.txt\n'},
+        head={**suite(old="[bin]", new="[dist, bin]"), "dist/notes-keep": '#!/bin/sh\n. "${0%/*}/keep.sh"\n'},
+        tool=None,
+        prepare=lambda repo: (repo.root / "dist/keep.sh").symlink_to("nowhere"),
+    ),
     "built sort": Attempt(
         "has its build make such a `sort`",
         "regression",

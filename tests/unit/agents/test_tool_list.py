@@ -36,7 +36,9 @@ def test_a_name_that_no_request_may_have_is_a_reason(name: str) -> None:
     [
         (None, "is not of type `object`"),
         ({"properties": {}}, "is not of type `object`"),
-        ({**GOOD, "oneOf": [{"required": ["title"]}]}, "has `oneOf`, `allOf` or `anyOf` at its top level"),
+        ({**GOOD, "oneOf": [{"required": ["title"]}]}, "has `oneOf`, `allOf`, `anyOf`, `enum` or `not` at its top"),
+        ({**GOOD, "not": {"required": ["x"]}}, "has `oneOf`, `allOf`, `anyOf`, `enum` or `not` at its top level"),
+        ({**GOOD, "enum": [{"title": "a"}]}, "has `oneOf`, `allOf`, `anyOf`, `enum` or `not` at its top level"),
         ({"type": "object", "properties": {"$my key": TEXT}}, "has a parameter whose name is"),
         ({"type": "object", "properties": {"title": {"type": "strng"}}}, "is not a JSON Schema of 2020-12"),
         ({"type": "object", "properties": {"title": {"items": [TEXT]}}}, "is not a JSON Schema of 2020-12"),
@@ -95,3 +97,18 @@ def test_an_input_is_compared_with_all_of_a_schema(change: dict[str, Any]) -> No
 
 def test_what_cannot_be_compared_is_a_fault() -> None:
     assert input_fault({"type": "object", "properties": {}, "$ref": "#/$defs/gone"}, {}) == "they cannot be compared"
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "wrong"),
+    [
+        ("date-time", "2024-02-29T10:30:00Z", "2024-02-29"),
+        ("date", "2024-02-29", "tomorrow"),
+        ("uuid", "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f", "first"),
+        ("of-ours", "anything", 1),
+    ],
+)
+def test_an_input_has_the_format_that_a_schema_names(kind: str, fits: str, wrong: Any) -> None:
+    schema = {"type": "object", "properties": {"at": {"type": "string", "format": kind}}}
+    assert input_fault(schema, {"at": fits}) == ""
+    assert input_fault(schema, {"at": wrong}) != ""

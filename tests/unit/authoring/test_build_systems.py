@@ -417,7 +417,7 @@ def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     assert less.build == ("npm ci", "npm install --global .")
     less = with_less(less, "build on head: `npm ci` failed (exit 127): > prepare · sh: 1: pnpm: not found")
     assert less is not None
-    run = "npx --yes -p pnpm -p yarn -c 'npm run build --if-present'"
+    run = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
     alone = ("npm ci --ignore-scripts && npm rebuild", run, "npm install --global . --ignore-scripts")
     assert less.build == alone
     assert with_less(less, "build on head: `npm ci --ignore-scripts` failed (exit 1): no network") is None

@@ -16,7 +16,7 @@ from tidegate.authoring.tool import Tool, inside
 PREFIX = ".tidegate/npm"
 _MAKING = ("build", "prepublishOnly", "prepack", "test")  # scripts that may make what a program needs, fittest first
 _PNPM = "npx --yes pnpm"
-_RUN_BUILD = "npx --yes -p pnpm -p yarn -c 'npm run build --if-present'"
+_RUN_BUILD = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
 _IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"]([^'"]+)['"]""")
 
