@@ -227,6 +227,15 @@ def test_reading_stays_in_the_workspace_and_never_waits(tmp_path: Path, name: st
     assert (answer.text is not None) == (state == "present")
 
 
+@pytest.mark.parametrize(("place", "name"), [("a.txt", "a.txt"), ("dir/x", "dir/x"), ("dir", "dir/x")])
+def test_what_its_owner_cannot_read_is_not_read_by_root_either(tmp_path: Path, place: str, name: str) -> None:
+    workspace = write(tmp_path / "w", {"a.txt": "hello", "dir/x": "hello"})
+    assert read_file(workspace, name, 100).state == "present"
+    (workspace / place).chmod(0)
+    assert read_file(workspace, name, 100).state == "unreadable"
+    (workspace / place).chmod(0o700)
+
+
 def test_a_pattern_ending_in_two_stars_means_everything_below(tmp_path: Path) -> None:
     write(tmp_path, {".claude/skills/a/SKILL.md": "", ".claude/skills/b.md": "", ".claude/other": ""})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -28,6 +29,7 @@ from tidegate.vcs.links import MOST_LINKS
 BRANCHES, TAGS, REMOTES = "refs/heads/", "refs/tags/", "refs/remotes/"
 _KINDS = (TAGS, BRANCHES, REMOTES)  # as git looks for them
 _REPLACED = "refs/replace"
+_ABBREVIATED = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,40}")  # of a commit, which a ref of this name hides
 MOST_MADE = 1_000  # names of files that a trial keeps
 USABLE = 0o500  # a folder's owner can list it and use what is in it
 
@@ -70,6 +72,7 @@ class WatchedFiles:
             kind = next((kind for kind in _KINDS if name.startswith(f"{place}/{kind}")), "")
             if short := name.removeprefix(f"{place}/{kind}") if kind else "":
                 yield from (f"{place}/{before}{short}" for before in ("", "refs/", *_KINDS[: _KINDS.index(kind)]))
+                yield from [name] if _ABBREVIATED.fullmatch(short) else ()
 
     @property
     def made(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "refs/heads/main", "info/exclude"))
-_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects"))
+_NOT_OF_GIT = re.compile(r"\.git/(?:index|COMMIT_EDITMSG|packed-refs|refs/.*)")  # not compared, or as refs
 NOT_AT_THE_START = (
     *("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow"),
     *(f"objects/{name}" for name in ("info/alternates", "info/commit-graph", "info/commit-graphs")),
@@ -230,7 +230,7 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 
 def contents(folder: Path) -> dict[str, Content]:
-    """Return what all files, links and folders below the folder hold, and some files and the refs of `.git`. Raises
+    """Return what all files, links and folders below the folder hold, and the files and refs of `.git`. Raises
     TooSlowError.
     """
     until, found = time.monotonic() + MOST_SECS, dict[str, Content]()
@@ -238,7 +238,7 @@ def contents(folder: Path) -> dict[str, Content]:
         if time.monotonic() > until:
             raise TooSlowError(TOO_SLOW.format("read"))
         name = path.relative_to(folder).as_posix()
-        decides = not name.startswith(".git/") or name in OF_GIT or name.startswith(_MORE_OF_GIT)
+        decides = name in OF_GIT or not _NOT_OF_GIT.fullmatch(name)
         if decides and (content := content_of(path)) and not (stat.S_ISDIR(content.kind) and f"{name}/"[:5] == ".git/"):
             found[name] = content
     return found | refs_of(folder, repositories(found))
@@ -278,7 +278,9 @@ def _start_of(path: Path, most: int) -> bytes | None:
 
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
-    """Return the contents of `name`. Never reads outside of the workspace and never blocks on a pipe."""
+    """Return the contents of `name`, if its owner could read it: Tidegate may be root. Never reads outside of the
+    workspace and never blocks on a pipe.
+    """
     file = open_regular(f"{workspace}/{name}") if _NAME.fullmatch(name) else None
     try:
         if file is None:  # its name has several parts, or it is a link, or something is wrong with it
@@ -288,9 +290,15 @@ def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:
                 return FileAnswer(state="escapes")
             if not stat.S_ISREG(Path(real).stat().st_mode):
                 return FileAnswer(state="not_a_file")
+            folders = Path(real).relative_to(root).parents
+            if not all(Path(root, folder).stat().st_mode & stat.S_IXUSR for folder in folders):
+                return FileAnswer(state="unreadable")
             file = os.fdopen(os.open(real, os.O_RDONLY), "rb")
         with file:
-            too_large = os.fstat(file.fileno()).st_size > limit_bytes
+            state = os.fstat(file.fileno())
+            if not state.st_mode & stat.S_IRUSR:
+                return FileAnswer(state="unreadable")
+            too_large = state.st_size > limit_bytes
             data = b"" if too_large else file.read(limit_bytes)
     except FileNotFoundError:
         return FileAnswer(state="missing")

@@ -118,6 +118,35 @@ def test_a_new_name_that_git_prefers_to_a_branch_or_tag_of_the_start_is_listed(
     assert looked(watched) == {made}
 
 
+@pytest.mark.parametrize("name", [".git/ORIG_HEAD", ".git/FETCH_HEAD", ".git/logs/HEAD", ".git/notes.txt"])
+def test_what_the_setup_leaves_in_a_repository_is_compared_but_for_the_index(
+    watched: WatchedFiles, workspace: Path, name: str
+) -> None:
+    fill(workspace, name, ".git/index")
+    watched.begin()
+    (workspace / ".git/index").write_text("y")
+    assert looked(watched) == set()
+    (workspace / name).write_text("y")
+    assert looked(watched) == {name}
+
+
+@pytest.mark.parametrize(
+    ("made", "listed"),
+    [
+        ("refs/heads/1a2b3c4", True),
+        ("refs/tags/1a2b3c4d5e", True),
+        ("refs/tags/20240229", False),
+        ("refs/tags/added", False),
+    ],
+)
+def test_a_new_ref_that_is_named_like_the_start_of_a_commit_is_listed(
+    watched: WatchedFiles, workspace: Path, made: str, *, listed: bool
+) -> None:
+    watched.begin()
+    fill(workspace, f".git/{made}")
+    assert looked(watched) == ({f".git/{made}"} if listed else set())
+
+
 @pytest.mark.parametrize("made", [".git/v1", ".git/refs/v1", ".git/refs/tags/topic/a", ".git/topic/a"])
 def test_a_name_that_git_prefers_to_a_new_branch_or_tag_is_listed(
     watched: WatchedFiles, workspace: Path, made: str
