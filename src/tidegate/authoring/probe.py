@@ -273,7 +273,7 @@ class Probe:
         if why is None and (may_repeat or not self.rows.issuperset(shown.splitlines())) and not shown.endswith(" "):
             self._remember(case, ran, shown)
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
-        elif why is None and "empty" in dict(cases) and shown.endswith(" "):  # which is no error
+        elif why is None and "empty" in dict(cases) and shown.endswith(" "):  # which is fine
             self.keep(Call(line=case, kind="silent", seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
