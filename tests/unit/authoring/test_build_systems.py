@@ -72,7 +72,7 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         ("tally", "", "bin"),
     ),
     "node, a script that may need what is left out": (
-        {"package.json": '{"name": "tally", "bin": "cli.js", "scripts": {"prepublish": "test"}}'},
+        {"package.json": '{"name": "tally", "bin": "cli.js", "scripts": {"prepublish": "test"}}', "cli.js": ""},
         ("tally", "npm install --omit=dev --ignore-scripts && npm rebuild", ".tidegate/npm/bin"),
     ),
     "node, a program that is built": (
@@ -375,6 +375,15 @@ def test_what_a_program_lacks_is_made_by_the_script_that_publishes_or_tests_if_n
         assert find_tools(tmp_path)[0].build[:2] == ("npm install", command)
     write(tmp_path, {"lib/cjs/parse.js": ""})
     assert find_tools(tmp_path)[0].build[0] == "npm install --omit=dev"
+
+
+@pytest.mark.parametrize("parts", ['"main": "lib/tally"', '"files": ["bin", "lib"]'])
+def test_a_package_whose_parts_are_not_there_is_made_before_it_is_installed(tmp_path: Path, parts: str) -> None:
+    package = f'{{"name": "tally", "bin": "bin/tally", {parts}, "scripts": {{"prepublish": "coffee"}}}}'
+    write(tmp_path, {"package.json": package, "bin/tally": "require(path + '/cli')\n"})
+    assert find_tools(tmp_path)[0].build[:2] == ("npm install", "npm run prepublish")
+    write(tmp_path, {"lib/tally.js": ""})
+    assert find_tools(tmp_path)[0].build == ()
 
 
 def test_modules_that_import_each_other_are_read_once(tmp_path: Path) -> None:

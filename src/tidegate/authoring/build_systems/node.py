@@ -14,7 +14,13 @@ from tidegate.authoring.build_systems.files import is_configured_server, is_prog
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
-_MAKING = ("build", "prepublishOnly", "prepack", "test")  # scripts that may make what a program needs, fittest first
+_MAKING = (
+    "build",
+    "prepublishOnly",
+    "prepublish",
+    "prepack",
+    "test",
+)  # scripts that may make what a program needs, fittest first
 _PNPM = "npx --yes pnpm"
 _RUN_BUILD = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
@@ -92,6 +98,14 @@ def _is_whole(program: Path, package: dict[str, Any], folder: Path) -> bool:
     return True
 
 
+def _has_parts(package: dict[str, Any], folder: Path) -> bool:
+    """Return True if the package's main module is there, and the folders that it publishes."""
+    files = package.get("files")
+    folders = [one for one in files if not re.search(r"[*!.]", str(one))] if isinstance(files, list) else []
+    parts = [folder / str(one) for one in (package.get("main", "."), *folders)]
+    return all(one.exists() or [*one.parent.glob(f"{escape(one.name)}.*")] for one in parts)
+
+
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     """Return the commands that install the package, or link its program if the root's workspace installs it."""
     locked = "npm ci" if (root / "package-lock.json").exists() else "npm install"
@@ -108,7 +122,8 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
     package = json_object(root / where / "package.json")
     scripts = table(package, "scripts")
-    lacks = "prepare" not in scripts and not _is_whole(root / where / str(file), package, root / where)
+    whole = _is_whole(root / where / str(file), package, root / where) and _has_parts(package, root / where)
+    lacks = "prepare" not in scripts and not whole
     script = next((one for one in _MAKING if one in scripts), "") if lacks else ""
     others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get(script)))
     run = f"npx --yes{others} -c 'npm run {script}'" if others else f"npm run {script}"
