@@ -14,13 +14,8 @@ from tidegate.authoring.build_systems.files import is_configured_server, is_prog
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
-_MAKING = (
-    "build",
-    "prepublishOnly",
-    "prepublish",
-    "prepack",
-    "test",
-)  # scripts that may make what a program needs, fittest first
+# Scripts that may make what a program needs, the fittest first.
+_MAKING = ("build", "prepublishOnly", "prepublish", "prepack", "test")
 _PNPM = "npx --yes pnpm"
 _RUN_BUILD = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
