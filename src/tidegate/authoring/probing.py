@@ -102,8 +102,7 @@ class Prober(Agent):
         probe.allow(MAIN_SHARE)
         kept = await self._try_main_options(probe)
         probe.allow(CASES_SHARE)
-        for line in (line for line in _single(tried) if not any(name in line for name in self.inputs)):
-            await self._on_samples(probe, line)
+        await self._on_samples(probe, tried)
         await self._try_cases(probe, tried)
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
@@ -133,14 +132,15 @@ class Prober(Agent):
         await self._read_lists(probe)
         return await self._try_options(probe, main, ())
 
-    async def _on_samples(self, probe: Probe, line: str) -> None:
-        """Keep an example also with the second sample in place of its file; with both, if that is one that the tool has
+    async def _on_samples(self, probe: Probe, lines: Iterable[str]) -> None:
+        """Keep examples also with the second sample in place of their file; with both, if that is one that the tool has
         made before.
         """
-        own, made = probe.input_of(line), probe.made_in(line)
-        kind = kind_of(own or made or "") or kind_of(next(iter(self.inputs), ""))
-        for name in samples_of(kind)[own is not None :] if own or made else ():
-            await probe.on_cases(line, [(name, sample(name))], kind="variation", own=own or made)
+        for line in (line for line in _single(lines) if not any(name in line for name in self.inputs)):
+            own, made = probe.input_of(line), probe.made_in(line)
+            kind = kind_of(own or made or "") or kind_of(next(iter(self.inputs), ""))
+            for name in samples_of(kind)[own is not None :] if own or made else ():
+                await probe.on_cases(line, [(name, sample(name))], kind="variation", own=own or made)
 
     async def _bases(self, probe: Probe, lines: Sequence[str], plan: Sequence[Try]) -> list[str]:
         """Return lines that get options, some of each subcommand. Those with an input also get that on stdin."""
