@@ -43,6 +43,7 @@ _NO_FILES = re.compile(
     r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
 )
 _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
+_NOT_A_FILE = re.compile(r"(?i)\b(?:(?:supposed|has|expected|needs?) to be|must be|not) an? (?:\w+ )?file\b")
 _REDIRECTED = re.compile(r"[<>|]")
 _QUOTED = re.compile(r"""(['\"])(?:(?!\1).)*\1""")
 
@@ -477,6 +478,7 @@ class Probe:
             named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
             asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or kind_of(word) or named
             meant = not asked and "/" in word and _NO_FILE.search(printed)
+            meant = meant or (named and not kind_of(word) and _NOT_A_FILE.search(printed))
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts and path.name != self.session.binary
             if (asked or meant) and inside and word not in self.files and self.session.read_text(word) is None:

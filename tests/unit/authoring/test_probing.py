@@ -855,3 +855,16 @@ def test_an_example_of_a_file_that_the_tool_has_made_is_called_on_samples_too(tm
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert {"count --get sample.ini a", "count --get more.ini a"} <= {*found.of("variation")}
+
+
+def test_a_word_that_has_to_be_a_file_is_one_not_a_folder(tmp_path: Path) -> None:
+    def reading(words: list[str], files: dict[str, str]) -> str | None:
+        return f"read {files[words[-1]].count('a')}\n" if words[-1] in files else None
+
+    session = FakeSession(reading, tmp_path)
+    session.error = "the argument '{}' is supposed to be a file"
+    prober = Prober(plans={"plan": (Try(ways=("count my-script",)),)}, inputs=("sample.txt",))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert "count my-script" in found.of("call")
+    assert "my-script" in found.files
