@@ -168,6 +168,11 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 
+def values_in(line: str) -> list[str]:
+    """Return the words that follow an option."""
+    return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a text that may be names, each once."""
     return [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}(?:[\w./-]*\w)?", text))]

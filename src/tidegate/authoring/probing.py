@@ -22,6 +22,7 @@ from tidegate.authoring.option_calls import (
     beyond,
     by_subcommand,
     keys_of,
+    values_in,
     with_both,
     with_configuration,
     with_option,
@@ -58,7 +59,7 @@ MOST_KEYS = 12  # of an input, as words of a call
 _QUERIES = (("", "."), (".", "."), ("$.", "."), ("/", "/"))  # how a query names a key: its start, and what joins two
 MOST_UNDONE = 2  # lines whose output is given back to the tool
 MOST_LISTED = 8  # values that another option lists
-MOST_PAIRS = 24  # lines that get a second option: the next one, and others
+MOST_PAIRS, MOST_CROSSED = 24, 60  # lines that get a second option: the next one, and others; and lines with another's
 _UNKNOWN = Part(kind="option", name="--no-such-option")
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
@@ -120,7 +121,7 @@ class Prober(Agent):
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
         await self._vary(probe, lines, [call.line for call in shown])
-        await self._try_pairs(probe, kept, range(2, len(kept)))
+        await self._try_pairs(probe, kept, range(2, len(kept)), tried)
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
@@ -320,7 +321,7 @@ class Prober(Agent):
         of_each = (
             iter([(call.line, _about(word, number), text) for number, text in enumerate(self.related[word], 1)])
             for call in calls
-            for word in (*_values_of(call.line), *re.findall(r"(?<!\S)--?[\w-]+", call.line))
+            for word in (*values_in(call.line), *re.findall(r"(?<!\S)--?[\w-]+", call.line))
             if word in self.related
         )
         for line, name, text in in_turn(of_each):
@@ -352,11 +353,20 @@ class Prober(Agent):
                 found.append(call.line)
         return found
 
-    async def _try_pairs(self, probe: Probe, kept: Sequence[tuple[Part, Call]], apart: Iterable[int]) -> None:
-        """Keep the lines with an option that get one too that is so many places after it, if both show something."""
+    async def _try_pairs(
+        self, probe: Probe, kept: Sequence[tuple[Part, Call]], apart: Iterable[int], lines: Sequence[str] = ()
+    ) -> None:
+        """Keep the lines with an option that get one too that is so many places after it, if both show something; and
+        other `lines` with an option, of those that begin with one, such as what to do.
+        """
+        lines = [line for line in _single(lines) if line.startswith(f"{probe.session.binary} -")]
         shown = [(part, call.line) for part, call in kept if call.kind == "option"]
-        pairs = (pair for by in apart for pair in zip(shown, shown[by:], strict=False))
-        for (_, line), (part, _) in islice(pairs, MOST_PAIRS):
+        pairs = ((line, part) for by in apart for (_, line), (part, _) in zip(shown, shown[by:], strict=False))
+        others = in_turn(
+            iter([(line, part) for line in (*lines[place:], *lines[:place]) if part.name not in line])
+            for place, (part, _) in enumerate(shown)
+        )
+        for line, part in (*islice(pairs, MOST_PAIRS), *islice(others, MOST_CROSSED)):
             for one in islice(with_option(line, probe.session.binary, part, self.parts, probe.printed[line]), 1):
                 call = await probe.tried(one, base=line)
                 probe.keep(call if call is not None and call.kind == "option" else None)
@@ -434,7 +444,7 @@ class Prober(Agent):
         for call in found[:1]:
             if part.choices:
                 await probe.vary(beyond(call.line, part), part.command)
-            given = next(iter(_values_of(call.line)), "")
+            given = next(iter(values_in(call.line)), "")
             for words in self._lists:
                 for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
                     await probe.vary(with_value(call.line, part, word), part.command)
@@ -473,11 +483,6 @@ class Prober(Agent):
             silent = silent or found[:1]
             refused += not found
         return silent
-
-
-def _values_of(line: str) -> list[str]:
-    """Return the words that follow an option."""
-    return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
 
 
 def _about(word: str, number: int) -> str:

@@ -868,3 +868,17 @@ def test_a_word_that_has_to_be_a_file_is_one_not_a_folder(tmp_path: Path) -> Non
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert "count my-script" in found.of("call")
     assert "my-script" in found.files
+
+
+def test_calls_that_begin_with_an_option_get_the_other_options_too(tmp_path: Path) -> None:
+    def asked(words: list[str], files: dict[str, str]) -> str | None:
+        if "sample.ini" not in words:
+            return None
+        way = "".join(word[:3] for word in words if word in ("--get", "--all"))
+        return f"{way or 'nothing'} {'as lines' if '--lines' in words else ''}\n"
+
+    help_text = "usage: count [options]\n\n  --get  Get\n  --all  All\n  --lines  As lines\n"
+    tries = (Try(ways=("count --get sample.ini",)), Try(ways=("count --all sample.ini",)))
+    found = probed(asked, tmp_path, tries, help_text)
+    lines = {*found.of("option"), *found.of("variation")}
+    assert {"count --lines --get sample.ini", "count --lines --all sample.ini"} <= lines
