@@ -41,8 +41,8 @@ from tidegate.model.agent import Tool, taken_from
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 80, 3, 10  # in all, of a tool, and of all tools if these are few
 MOST_SHOWN = 6  # calls of a tool that documents and tests show
-MOST_OPTIONS, MOST_ODD = 120, 40  # calls with one more parameter, and odd ones
-MOST_VALUES, MOST_LISTED = 6, 15  # of a parameter, and of a required one
+MOST_OPTIONS, MOST_ODD = 320, 40  # calls with one more parameter, and odd ones
+MOST_VALUES, MOST_LISTED = 6, 30  # of a parameter, and of a required one
 _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
 _SOURCE = re.compile(r"source|src|from")  # of a tool for files
 _OF_IDS = ("string", "array")  # types
@@ -205,13 +205,12 @@ def _with_options(
 ) -> Iterator[Example]:
     """Yield a call with all other parameters, in which a range ends after its start, and calls with one more each.
 
-    Each value that the schema lists for a required parameter gets a call, too. One that writes something is repeated
-    with another name.
+    Each value that the schema lists for a required parameter gets a call, too; a parameter with the same ones has the
+    next, as the two units of a conversion. One that writes something is repeated with another name.
 
     Where no value can be made, as of an id, it is what other calls give (`pool`). Of a parameter that many tools have
-    (`common`), each tries one value, by its place.
-
-    Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
+    (`common`), each tries one value, by its place. Where a parameter has several, as `mode: regex`, a text with special
+    characters is tried with each.
     """
     properties, required = parameters(tool)
     number, names = 1, sorted(properties.keys() - given.keys())
@@ -219,7 +218,8 @@ def _with_options(
     if len(together) > 1:
         base = _anew(given, shared, number) if rank_of(tool) == WRITES else given
         yield Example(tool.name, {**base, **together}, "option")
-    for name in (*sorted(name for name in given.keys() & required if listed_values(schema_of(tool, name))), *names):
+    listing = _listing(tool, given)
+    for name in (*listing, *names):
         schema = schema_of(tool, name)
         texts = [key for key in sorted(required - {name}) if shown_values(schema) and _is_text(given.get(key))]
         values = _values(name, schema, given) or [*filter(None, [pool.get(name)])]
@@ -233,7 +233,20 @@ def _with_options(
             elif rank_of(tool) == READS and texts:
                 bases.append({**given, texts[0]: _ODD[1]})
             different = bases[: 1 if bases[-1] == given else None]
-            yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
+            more = {other: _after(value, listed_values(schema)) for other in listing.get(name, ())}
+            yield from (Example(tool.name, {**base, name: value, **more}, "option") for base in different)
+
+
+def _listing(tool: Tool, given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the required parameters whose schemas list values, each with others that list the same."""
+    names = sorted(given.keys() & parameters(tool)[1])
+    listed = {name: values for name in names if (values := listed_values(schema_of(tool, name)))}
+    first = {name: next(one for one in listed if listed[one] == listed[name]) for name in listed}
+    return {name: [other for other in first if first[other] == name != other] for name in dict.fromkeys(first.values())}
+
+
+def _after(value: Any, values: Sequence[Any]) -> Any:
+    return values[(values.index(value) + 1) % len(values)] if value in values else value
 
 
 def _together(tool: Tool, names: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -916,3 +916,11 @@ def test_a_tool_for_folders_gets_folders_and_a_target_has_a_name_of_its_own() ->
     moved_to = [(one.input["source"], one.input["destination"]) for one in usual if one.tool == "move_file"]
     assert moved_to[0] == (f"{HERE}sample.txt", f"{HERE}move_file-0-target.txt")
     assert len({target for _, target in moved_to}) == len(moved_to)
+
+
+def test_each_unit_of_a_conversion_is_given_once_on_both_sides() -> None:
+    units = {"enum": [f"unit{number}" for number in range(20)]}
+    tools = [tool(f"convert{number}", ("from", "to"), **{"from": units, "to": units}) for number in range(8)]
+    calls = [one.input for one in examples(tools, []) if one.tool == "convert0" and one.tries in ("", "option")]
+    assert {one["from"] for one in calls} == {one["to"] for one in calls} == {*units["enum"]}
+    assert len(calls) < 35
