@@ -20,6 +20,7 @@ LARGEST_CODE, LARGEST_CASE = 300_000, 6_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
 MOST_BINARY, LARGEST_BINARY = 40, 50_000  # inputs other than texts, and bytes of one
 _KIND = re.compile(r"\b[A-Za-z]\w{2,4}\b")  # such as `png`
+_SUFFIX = re.compile(r"(?<=\w)\.[A-Za-z]\w{1,4}\b")
 _SPEC_EXAMPLE = re.compile(r"^`{8,} example[^\n]*\n(.*?)^\.$", re.MULTILINE | re.DOTALL)
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
@@ -28,7 +29,7 @@ _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
 _TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl", ".json", ".toml"})
 _INPUTS = re.compile(
-    r"^(?:tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
+    r"^(?:t|tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
 )
 _AS_SAMPLE = ("example", "sample", "dist", "default", "template")
 _NATIVE_TOOLS = (
@@ -80,7 +81,7 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(path.relative_to(root).as_posix() for path in fit)
 
 
-def _of_each_folder(found: Iterable[tuple[bool, int, Path]], most: int = MOST_OF_KIND) -> Iterator[Path]:
+def _of_each_folder(found: Iterable[tuple[int, int, Path]], most: int = MOST_OF_KIND) -> Iterator[Path]:
     """Yield the first file of each folder, then the second of each, `most` at most."""
     folders: dict[Path, list[Path]] = {}
     for *_, path in found:
@@ -100,14 +101,18 @@ def find_cases(root: Path) -> dict[str, str]:
 
 
 def find_binary(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return files of tests and examples that are not texts, such as images, if the texts name their kind; in turn from
-    each folder.
+    """Return files of tests and examples that are not texts, such as images, if the texts name their kind: first those
+    that they name most often as files; in turn from each folder.
     """
-    words = {word.lower() for text in texts for word in _KIND.findall(text)}
+    words, named = set[str](), Counter[str]()
+    for own in texts:
+        words.update(map(str.lower, _KIND.findall(own)))
+        named.update(map(str.lower, _SUFFIX.findall(own)))
     usable = (path for path in _for_tests(root) if not _UNSAFE.search(path.relative_to(root).as_posix()))
     fit = (path for path in usable if path.suffix[1:].lower() in words)
     fit = (path for path in fit if 0 < path.stat().st_size < LARGEST_BINARY and not _BINARY.isdisjoint(text(path)))
-    found = _of_each_folder(sorted((False, path.stat().st_size, path) for path in fit), MOST_BINARY)
+    ranked = sorted((-named[path.suffix.lower()], path.stat().st_size, path) for path in fit)
+    found = _of_each_folder(ranked, MOST_BINARY)
     return tuple(path.relative_to(root).as_posix() for path in found)
 
 

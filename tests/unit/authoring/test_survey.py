@@ -144,3 +144,11 @@ def test_files_that_are_no_texts_are_found_if_the_docs_name_their_kind(tmp_path:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"\x89\0")
     assert find_binary(tmp_path, ["It reads JPEG and PNG."]) == ("tests/a/x.PNG", "tests/b/z.png", "tests/a/y.png")
+    found = find_binary(tmp_path, ["It reads mp3 and png: `tally a.png`, or `tally a.mp3 b.mp3`."])
+    assert found == ("tests/a/x.mp3", "tests/b/z.png", "tests/a/x.PNG", "tests/a/y.png")
+
+
+def test_a_folder_t_has_tests_as_perl_and_git_name_it(tmp_path: Path) -> None:
+    (tmp_path / "t/images").mkdir(parents=True)
+    (tmp_path / "t/images/x.png").write_bytes(b"\x89\0")
+    assert find_binary(tmp_path, ["It reads PNG."]) == ("t/images/x.png",)
