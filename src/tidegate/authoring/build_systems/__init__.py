@@ -32,7 +32,7 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     mcp_files.find,
 )
 MOST_FOLDERS = 300
-MOST_BESIDE = 5  # other programs of the project that a suite is about
+MOST_BESIDE = 3  # other programs of the project that a suite is about
 _DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")
 
 
