@@ -34,7 +34,9 @@ LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "refs/heads/main", "info/exclude"))
-_NOT_OF_GIT = re.compile(r"\.git/(?:index|COMMIT_EDITMSG|packed-refs|refs/.*)")  # not compared, or as refs
+_NOT_OF_GIT = re.compile(  # not compared, or as refs
+    r"\.git/(?:index|COMMIT_EDITMSG|packed-refs|(?:refs|modules|worktrees)/.*)"
+)
 NOT_AT_THE_START = (
     *("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow"),
     *(f"objects/{name}" for name in ("info/alternates", "info/commit-graph", "info/commit-graphs")),

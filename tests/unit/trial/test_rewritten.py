@@ -122,9 +122,11 @@ def test_a_new_name_that_git_prefers_to_a_branch_or_tag_of_the_start_is_listed(
 def test_what_the_setup_leaves_in_a_repository_is_compared_but_for_the_index(
     watched: WatchedFiles, workspace: Path, name: str
 ) -> None:
-    fill(workspace, name, ".git/index")
+    others = (".git/index", ".git/modules/sub/index", ".git/worktrees/tree/index")
+    fill(workspace, name, *others)
     watched.begin()
-    (workspace / ".git/index").write_text("y")
+    for other in others:
+        (workspace / other).write_text("y")
     assert looked(watched) == set()
     (workspace / name).write_text("y")
     assert looked(watched) == {name}
