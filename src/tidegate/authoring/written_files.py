@@ -32,7 +32,7 @@ def on_copies(line: str, names: Sequence[str]) -> tuple[str, dict[str, str]] | N
     words = line.split()
     for word in words if names else ():
         if all(name.startswith(inside := f"{word.rstrip('/')}/") for name in names):
-            called = " ".join(_COPIED if one == word else one for one in words)
+            called = re.sub(rf"(?<!\S){re.escape(word)}(?!\S)", _COPIED, line)
             below = {name: f"{_COPIED}/{name.removeprefix(inside)}" for name in names}
             return f"rm -rf {_COPIED} && cp -r {inside} {_COPIED} && {called}", below
     if not copies or not all(name in words and copy not in words for name, copy in copies.items()):

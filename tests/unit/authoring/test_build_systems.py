@@ -429,6 +429,10 @@ def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     run = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
     alone = ("npm ci --ignore-scripts && npm rebuild", run, "npm install --global . --ignore-scripts")
     assert less.build == alone
+    whole = tool._replace(build=("npm ci", "npm run build --workspace a", "mkdir -p b && ln -sf a/c b/c"))
+    linked = with_less(whole, "build on head: `npm ci` failed (exit 1): husky")
+    assert linked is not None
+    assert linked.build == ("npm ci --ignore-scripts && npm rebuild", *whole.build[1:])
     assert with_less(less, "build on head: `npm ci --ignore-scripts` failed (exit 1): no network") is None
     forced = with_less(tool, "build on head: `npm ci` failed (exit 1): npm error code EBADDEVENGINES")
     assert forced is not None

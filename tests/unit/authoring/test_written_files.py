@@ -36,11 +36,11 @@ def test_of_binary_files_the_digests_are_shown() -> None:
 
 
 def test_what_changes_the_files_of_a_folder_is_called_on_a_copy_of_that() -> None:
-    found = on_copies("pack -r in/ --best", ["in/a.txt", "in/b/c.txt"])
-    line = "rm -rf copied && cp -r in/ copied && pack -r copied --best"
+    found = on_copies("pack -r in/ --best 'a  b'", ["in/a.txt", "in/b/c.txt"])
+    line = "rm -rf copied && cp -r in/ copied && pack -r copied --best 'a  b'"
     assert found == (line, {"in/a.txt": "copied/a.txt", "in/b/c.txt": "copied/b/c.txt"})
     assert on_copies("pack in --best", ["in/a.txt"]) == (
-        line.replace("-r copied", "copied"),
+        "rm -rf copied && cp -r in/ copied && pack copied --best",
         {"in/a.txt": "copied/a.txt"},
     )
     assert on_copies("pack in", ["in/a.txt", "b.txt"]) is None

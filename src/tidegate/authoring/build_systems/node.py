@@ -63,7 +63,7 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
         build = tuple(command for command in build if command != failed[1])
     elif re.search(r"`npm (?:ci|install)\b[^`]*` failed", failure) and not any("--ignore" in one for one in build):
         force = "export npm_config_force=true; " if "EBADDEVENGINES" in failure else ""  # it wants another manager
-        first, *others = (f"{force}{command} --ignore-scripts" for command in build)
+        first, *others = (force + re.sub(r"\bnpm (?:ci|install)\b.*", r"\g<0> --ignore-scripts", one) for one in build)
         made = () if any("npm run" in one for one in build) else (f"{force}{_RUN_BUILD}",)
         build = (f"{first} && npm rebuild", *made, *others)
     return tool._replace(build=build) if build != tool.build else None
