@@ -16,6 +16,7 @@ MOST_STEPS = 20_000  # of one comparison: a step is a keyword or one of its valu
 SLOW_STEPS = 100  # that a reference or a search counts as
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _ENDLESS = ("patternProperties", "dependentSchemas", "$dynamicRef", "$recursiveRef")  # below `unevaluated…`
+_FORMATS = ("date", "email", "ipv4", "ipv6", "uuid")  # which are checked, the same on every machine
 _MOMENT = re.compile(r"(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d)")  # of RFC 3339
 Keyword = Callable[..., Iterable[Any] | None]  # of the library: (validator, the keyword's value, instance, schema)
 
@@ -35,7 +36,7 @@ def first_error(schema: Mapping[str, Any], value: Any) -> str:
     kind = _limited(validator_for(schema, Draft202012Validator))
     own, before = json.loads(text, object_hook=_without_draft), _LIMITS.set(_Limits(text))
     try:
-        error = next(kind(own, registry=Registry(), format_checker=_formats(kind)).iter_errors(value), None)
+        error = next(kind(own, registry=Registry(), format_checker=_formats()).iter_errors(value), None)
     except Unresolvable as unresolvable:
         raise LookupError(str(unresolvable)) from None
     finally:
@@ -49,11 +50,11 @@ def _without_draft(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _formats(draft: Any) -> Any:
-    """Return the draft's checker of formats, also of moments, for which it wants another library."""
+def _formats() -> Any:
+    """Return a checker of formats: of those for which the library needs no other one, and of moments."""
     from jsonschema import FormatChecker
 
-    checker = FormatChecker(draft.FORMAT_CHECKER.checkers)
+    checker = FormatChecker(_FORMATS)
     checker.checkers = {**checker.checkers, "date-time": (_is_moment, ())}
     return checker
 
