@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.journeys.conftest import FILES
+from tests.thorough.small_disk import small_disk
 from tests.trial.test_processes import alive
 
 Make = Callable[..., Any]
@@ -130,19 +131,12 @@ def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(pull_request: Mak
 def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
     make_repository: Make, tidegate: Make, tmp_path: Path, step: str
 ) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no small disk can be made here")
     filling = FILES["bin/notes"].replace(f"  {step})", f"  {step}) head -c 99999999 /dev/zero > filling || exit 3;")
     repo = make_repository()
     too_large_for_memory = {"scenarios/keep/large": "x" * 600_000}
     repo.commit({**FILES, **too_large_for_memory, "bin/notes": filling})
-    try:
-        ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(small)})
-    finally:
-        subprocess.run(["umount", small], check=True)
+    with small_disk("size=8m") as disk:
+        ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(disk)})
 
     assert ran.code == 4
     (trial,) = json.loads((tmp_path / "out/run.json").read_text())["trials"]

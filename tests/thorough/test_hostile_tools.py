@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.as_root import needs_open_python, needs_root
+from tests.thorough.small_disk import small_disk
 from tests.trial.hostile import RECORD, SUITE, Outcome, run, scenario
 from tests.trial.test_hostile_tools import IMPATIENT
 
@@ -16,18 +16,9 @@ pytestmark = [needs_root, needs_open_python]
 
 
 @pytest.fixture
-def small_disk(open_folder: Path) -> Iterator[Path]:
-    """A file system of its own with little room; skips where none can be mounted."""
-    folder = open_folder / "disk"
-    folder.mkdir()
-    options = "size=24m,nr_inodes=3000,mode=755"
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+def disk() -> Iterator[Path]:
+    with small_disk("size=24m,nr_inodes=3000") as folder:
+        yield folder
 
 
 def test_a_tool_cannot_read_what_others_recorded(open_folder: Path) -> None:
@@ -88,17 +79,17 @@ def test_a_tool_that_kills_everything_has_failed(open_folder: Path) -> None:
 
 
 @pytest.mark.attempt("has the tool fill the disk", "no outcome, which is repeated as failures are", 1)
-def test_a_tool_that_fills_the_disk_is_an_inside_cause(open_folder: Path, small_disk: Path) -> None:
+def test_a_tool_that_fills_the_disk_is_an_inside_cause(open_folder: Path, disk: Path) -> None:
     tool = "#!/bin/sh\ncat /dev/zero > big 2>/dev/null\nexit 1\n"
-    ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(small_disk)})
+    ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(disk)})
     assert (ran.cause, ran.is_green) == ("resources", False)
     assert "No space left" in ran.trial["reason"] or "no room left" in ran.trial["reason"]
 
 
 @pytest.mark.attempt("has the tool use up all inodes", "no outcome, which is repeated as failures are", 1)
-def test_a_tool_that_takes_all_inodes_is_an_inside_cause(open_folder: Path, small_disk: Path) -> None:
+def test_a_tool_that_takes_all_inodes_is_an_inside_cause(open_folder: Path, disk: Path) -> None:
     tool = "#!/bin/sh\ni=0; while : > f$i; do i=$((i+1)); done 2>/dev/null\nexit 1\n"
-    ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(small_disk)})
+    ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")}, environment={"TMPDIR": str(disk)})
     assert (ran.cause, ran.is_green) == ("resources", False)
 
 

@@ -12,16 +12,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-import pytest
-
 from tests.conftest import Repository
 from tests.journeys.conftest import Ran
 from tests.model_server import Fault, Step, serving
+from tests.thorough.small_disk import small_disk
 
 OUTAGES_S = (5, 60) if "TIDEGATE_TROUBLE_PRS" in os.environ else (2,)
 EACH = int(os.environ.get("TIDEGATE_TROUBLE_PRS", "1"))
@@ -148,18 +147,6 @@ def breaker(chance: random.Random, server: Any) -> Meddle:
     return fail
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no small disk can be made here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
 def report(kind: str, ran: list[Ran]) -> None:
     codes = Counter(one.code for one in ran)
     ends = Counter(one.result["verdict"]["reason"] for one in ran if (one.out / "result.json").exists())
@@ -184,7 +171,7 @@ def test_the_disk_is_full_on_both_sides(tmp_path: Path) -> None:
     ran = []
     for number in range(EACH):
         repo = repository(tmp_path / f"repo{number}", scripted(number))
-        with small_disk(tmp_path / f"disk{number}") as disk:
+        with small_disk("size=64m") as disk:
             ran.append(judged(repo, tmp_path / f"out{number}", filler(random.Random(number), disk), TMPDIR=str(disk)))
     report("full disk", ran)
 
