@@ -15,6 +15,7 @@ from tidegate.authoring.server_example import Example
 from tidegate.authoring.server_values import listed_values, schema_of
 from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.agent import LIST, Tool, taken_from
+from tidegate.suite.document import MAX_NUMBER
 from tidegate.text.noise import VOLATILE
 
 ANY = {"any": True}
@@ -131,7 +132,8 @@ def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
         known = [key for key in shared if key not in passing or json.dumps(first[key]) in given]
         return {key: _alike([value[key] for value in values], given, of_now) if key in known else ANY for key in shared}
     same = all(value == first for value in values) and not _passes(first, given)
-    counts = of_now and isinstance(first, int | float) and not isinstance(first, bool)
+    is_number = isinstance(first, int | float) and not isinstance(first, bool)
+    counts = is_number and (of_now or abs(first) > MAX_NUMBER)  # which a suite cannot hold
     return first if same and not counts else ANY
 
 

@@ -689,6 +689,14 @@ def test_numbers_of_an_answer_that_tells_the_time_may_differ_on_another_day() ->
     assert not matches(relative["output"], "in 27 years")
 
 
+def test_numbers_that_a_suite_cannot_hold_may_be_any() -> None:
+    answers = [json.dumps({"small": 1e18, "large": 1e22, "whole": 10**22})] * 2
+
+    check = answer_check("target", Example("convert", {}), answers)["expected"][0]
+
+    assert check["output"] == {"small": 1e18, "large": {"any": True}, "whole": {"any": True}}
+
+
 def test_what_a_server_does_not_find_by_the_name_that_it_was_given_it_may_find_by_another_word() -> None:
     text = {"type": "string"}
     tools = [
