@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +41,7 @@ FEW_ASKED = 3  # subcommands with which each way is tried
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
-MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
+MOST_SECONDS, FEWEST_LINES = 16.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[tuple[Kind, ...], ...] = (("call", "option", "refused"), ("variation",), ("silent",))
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 BESIDE_SHARE = 0.3  # of the time that the tool gets, for all other programs of the project
@@ -376,8 +377,8 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
     for one in found:
         write_files(here.folder, starter.template_files(tool, one))
     suite = draft(tool, [_scenario_of(tool, one) for one in found])
-    ways = [await here.run(suite, 1, on_disk=on_disk) for on_disk in (False, True)]  # a folder's order is another one
-    trials = {name: [*runs, *ways[1][name]] for name, runs in ways[0].items()}
+    in_memory, on_disk = await asyncio.gather(here.run(suite, 1), here.run(suite, 1, on_disk=True))
+    trials = {name: [*runs, *on_disk[name]] for name, runs in in_memory.items()}  # a folder has another order there
     checked = [one.result for runs in trials.values() for one in runs[0].checked]
     about = [ran for ran in checked if observed_gates.ABOUT_VERSION.search(ran.command)]
     versions = frozenset(word for ran in about for word in observed_gates.VERSION.findall(ran.printed))
