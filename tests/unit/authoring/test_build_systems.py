@@ -106,6 +106,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"Makefile.PL": "WriteMakefile(EXE_FILES => [qw(script/tally)])", "script/tally": "", "bin/other": SCRIPT},
         ("tally", "mkdir -p .tidegate/bin && printf '%s\\n' '#!/bin/sh' " + PERL, ".tidegate/bin"),
     ),
+    "perl, named by a variable": (
+        {"Makefile.PL": 'WriteMakefile(EXE_FILES => ["script/$name"])', "script/tally": "", "bin/other": SCRIPT},
+        ("tally", "mkdir -p .tidegate/bin && printf '%s\\n' '#!/bin/sh' " + PERL, ".tidegate/bin"),
+    ),
     "meson": (
         {"meson.build": "project('x')\nexecutable(\n  get_option('prefix') + 'tally', 'a.c')\n"},
         ("tally", "meson setup .tidegate/meson --buildtype release", ".tidegate/meson"),

@@ -87,8 +87,11 @@ def find_perl(root: Path, where: str) -> Iterator[Tool]:
     """Yield the programs that a distribution of Perl installs, as scripts that start them with its own modules."""
     file = next((name for name in ("Makefile.PL", "Build.PL") if (root / where / name).exists()), "")
     listed = re.findall(r"[\w./-]+", " ".join(_OF_PERL.findall(text(root / where / file))))
-    programs = {Path(path).name: inside(where, path) for path in listed if (root / where / path).is_file()}
-    lib, own = inside(where, "lib"), (root / where).resolve().name
+    folder = root / where
+    patterns = (f"{path}*" if path.endswith("/") else path for path in listed)  # of `bin/$name`, all of `bin`
+    found = (path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file())
+    programs = {path.name: path.relative_to(root).as_posix() for path in found}
+    lib, own = inside(where, "lib"), folder.resolve().name
     for name in own_first(programs, own):
         script = (_ROOT, f'exec perl -I"$root/{lib}" "$root/{programs[name]}" "$@"')
         lines = " ".join(f"'{line}'" for line in ("#!/bin/sh", *script))
