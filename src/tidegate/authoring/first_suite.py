@@ -75,7 +75,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
     slowness()  # before the build
     async with tryout.tryout(root, options) as here:
         failure = await _build(here, tool)
-        if failure is not None and (simpler := node.with_less(tool, failure)):
+        while failure is not None and (simpler := node.with_less(tool, failure)):
             tool, failure = simpler, await _build(here, simpler)
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)

@@ -423,6 +423,16 @@ def test_a_server_that_needs_a_module_of_the_older_sdk_gets_that(tmp_path: Path)
     assert with_older_sdk(tool._replace(build=("make",)), error) is None
 
 
+def test_errors_of_typescript_do_not_end_a_build_that_writes_the_program() -> None:
+    tool = Tool("tally", ("npm ci", "cd cli && npm run build", "npm install --global ."), (".",), "package.json")
+    failure = (
+        "build on head: `cd cli && npm run build` failed (exit 2): src/a.ts(89,11): error TS18046: 'err' is unknown."
+    )
+    less = sure(with_less(tool, failure))
+    assert less.build == ("npm ci", "cd cli && npm run build || true", "npm install --global .")
+    assert with_less(less, failure) is None
+
+
 def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     tool = Tool("tally", ("npm ci", "npm run build", "npm install --global ."), (".",), "package.json")
     less = with_less(tool, "build on head: `npm run build` failed (exit 1): no tsc")

@@ -50,8 +50,9 @@ def uses_sdk(package: dict[str, Any]) -> bool:
 
 def with_less(tool: Tool, failure: str) -> Tool | None:
     """Return the tool with a build without what failed: the lock file, if it is stale; dependencies of development that
-    cannot be had, with the scripts that may need them; a script that may be of no need; the scripts of an installation,
-    of which `build` is then run alone. None if it was something else.
+    cannot be had, with the scripts that may need them; errors of TypeScript, which still writes the program; a
+    script that may be of no need; the scripts of an installation, of which `build` is then run alone. None if it was
+    something else.
     """
     build = tool.build
     if "EUSAGE" in failure:
@@ -59,6 +60,8 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
     elif re.search(r"\bE40[134]\b", failure):
         own = (command for command in build if not command.startswith("npm run"))
         build = tuple(re.sub(r"\bnpm (ci|install)(?! --)", r"npm \1 --omit=dev", command) for command in own)
+    elif "error TS" in failure and "npm run" in failure and not any("||" in one for one in build):
+        build = tuple(f"{command} || true" if "npm run" in command else command for command in build)
     elif failed := re.search(r"`(npm run \w+)` failed", failure):
         build = tuple(command for command in build if command != failed[1])
     elif re.search(r"`npm (?:ci|install)\b[^`]*` failed", failure) and not any("--ignore" in one for one in build):
