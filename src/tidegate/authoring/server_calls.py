@@ -40,7 +40,7 @@ from tidegate.authoring.server_values import (
 from tidegate.model.agent import Tool, taken_from
 
 MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 80, 3, 10  # in all, of a tool, and of all tools if these are few
-MOST_SHOWN = 6  # calls of a tool that documents and tests show
+MOST_SHOWN, MOST_SHOWN_OF_FEW = 6, 24  # calls of a tool that documents and tests show, and of all if these are few
 MOST_OPTIONS, MOST_ODD = 320, 40  # calls with one more parameter, and odd ones
 MOST_VALUES, MOST_LISTED = 6, 30  # of a parameter, and of a required one
 _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
@@ -73,7 +73,8 @@ def examples(
     """
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=order_of)
     shared = shared_names(ranked)
-    fair = max(1, MOST_CALLS // max(1, len(tools)))
+    count = max(1, len(tools))
+    fair, most_shown = max(1, MOST_CALLS // count), max(MOST_SHOWN, MOST_SHOWN_OF_FEW // count)
     found: list[_Ranked] = []
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call that works
     written: list[dict[str, Any]] = []  # inputs with which tools write
@@ -84,10 +85,10 @@ def examples(
         plain = (_made_call(tool, turn, shared, answers, known, sources) for turn in range(most))
         made = [one._replace(input=_with_old(one.input, written)) for one in plain if one is not None]
         repeats = rank_of(tool) == READS and bool(shared) and parameters(tool)[1] <= shared
-        own = [*documented[:MOST_SHOWN], *made]
+        own = [*documented[:most_shown], *made]
         own = own if repeats else [*{one.key: one for one in own}.values()]  # each once
         own.sort(key=lambda one: one.key in refused)
-        found += _in_turns(tool, own[: most + len(documented[1:MOST_SHOWN])])
+        found += _in_turns(tool, own[: most + len(documented[1:most_shown])])
         bases += [(tool, one.input) for one in own[:1]]
         written += [_no_folders(tool, one) for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
@@ -423,14 +424,16 @@ def _most_values(tool: Tool) -> int:
 
 
 def _documented(
-    tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool], refused: Container[str]
+    tool: Tool, shown: Sequence[dict[str, Any]], tools: Sequence[Tool], refused: Container[str]
 ) -> list[Example]:
     """Return calls with the inputs of its schema among these objects: those with its name, else those with its required
     keys. What was refused comes last.
 
-    If that is one key, no other of the tools may take it.
+    If that is one key, no other of the tools may take it. A server's only tool takes what any function is given.
     """
-    named = [value for value in shown if value.get("name", value.get("tool")) == tool.name]
+    alone = len(tools) == 1
+    calls_of = (value for value in shown if alone and isinstance(value.get("arguments"), list))
+    named = [value for value in shown if value.get("name", value.get("tool")) == tool.name] or [*calls_of]
     given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
     fitting = [one for one in shown if _fits(tool, one)]
     if len(parameters(tool)[1]) == 1:

@@ -51,7 +51,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     PROSE: ("Ada has 42 points.", RICH, "first"),
     r"expr|formula|equation": (
         *("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4", "2^10", "7 // 2", "1234567 * 9 / 7"),
-        *("sqrt(16) + pow(2, 3)", "log(8, 2)", "-3 + 0.1", "10 / 3", "max(1, 2) - abs(-5)"),
+        *("sqrt(16) + pow(2, 3)", "log(8, 2)", "-3 + 0.1", "10 / 3", "max(1, 2) - abs(-5)", "2 * pi + e"),
     ),
     r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
     r"date": ("2024-02-29", "2024-12-29T12:30:00.250"),
@@ -62,7 +62,7 @@ SQL = (  # statements one after the other
     "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
     "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
     "SELECT name, score FROM people ORDER BY score DESC",
-    "SELECT 1 + 2 AS total, 'Ada' AS name;",
+    "SELECT 1 + 2 AS total, 'a;b' AS name;",
     "SELECT name FROM people WHERE id > 90",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i FROM n",
 )

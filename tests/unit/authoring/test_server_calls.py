@@ -48,6 +48,14 @@ def tool(name: str, required: tuple[str, ...] = (), hints: dict[str, Any] | None
 READ = tool("read", ("path",), path={"type": "string"}, head={"type": "number"})
 
 
+def test_the_only_tool_of_a_server_is_given_what_tests_give_to_any_function() -> None:
+    sums = [f"{number} ÷ 2" for number in range(20)]
+    shown = shown_objects([], ["\n".join(f"assert evaluate({one!r}) == 1" for one in sums)])
+    calculate = tool("calculate", ("expression",), expression=TEXT)
+    assert {*sums} <= {one.input.get("expression") for one in examples([calculate], shown)}
+    assert not {*sums} & {one.input.get("expression") for one in examples([calculate, READ], shown)}
+
+
 def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
     readme = """
 ```json
