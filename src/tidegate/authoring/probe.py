@@ -148,12 +148,15 @@ class Probe:
         if own and others and not silent and not _REDIRECTED.search(line):
             ways.insert(0, line.replace(own, f"{own} {others[0]}"))
         ways = ways if silent else ways[:MOST_INPUTS]
-        if silent and not own and not _REDIRECTED.search(line):
+        if on_stdin := silent and not own and not _REDIRECTED.search(line):
             ways = [f"{line} < {name}" for name in self.inputs[:2]]
         for way in ways:
             if len(found) < MOST_VARIED:
                 other = await self.tried(Try(ways=(way,), wants="prints"), more=True)
                 found += [other] if other is not None else []
+        if on_stdin and found:  # it may show files that were not there before
+            now = await self.printed_by(line)
+            found = [one for one in found if await self.printed_by(one.line) != now]
         return found if found and silent else [call, *found]
 
     async def from_stdin(self, lines: Iterable[str]) -> None:
@@ -162,10 +165,7 @@ class Probe:
         found = ((line, name) for line in plain for name in self.inputs if name in line.split())
         for line, own in islice((one for one in found if not _REDIRECTED.search(one[0])), 1):
             for word in ("- ", ""):
-                way = f"{line} ".replace(f" {own} ", f" {word}") + f"< {own}"
-                ran = None if self.is_late else await self.session.shell(way, timeout_secs=SECONDS)
-                if ran is not None and ran.printed.strip() and not self._wrong(ran):
-                    self.keep(Call(line=way, kind="variation", seconds=ran.duration_s))
+                await self._keep_variation(f"{line} ".replace(f" {own} ", f" {word}") + f"< {own}")
 
     async def tried(self, one: Try, *, more: bool = False, base: str = "") -> Call | None:
         """Return the call by the first way that shows what is wanted; None if none does, or no time is left.
@@ -317,24 +317,22 @@ class Probe:
 
     async def again(self, line: str) -> None:
         """Try the line, if it writes files, where these are there already."""
-        if line in self.writing and not self.is_late:
-            twice = f"{self.writing[line]} >/dev/null 2>&1; {line}"
-            ran = await self.session.shell(twice, timeout_secs=SECONDS)
-            if not self._wrong(ran):
-                self.keep(Call(line=twice, kind="variation", seconds=ran.duration_s))
+        if line in self.writing:
+            await self._keep_variation(f"{self.writing[line]} >/dev/null 2>&1; {line}")
 
     async def at_length(self, line: str) -> None:
         """Try the line with its input so many times in a file that this is larger than buffers usually are."""
         own = self.input_of(line) or ""
-        if not (text := self.files.get(own)) or self.is_late:
-            return
-        times, long = LONG // len(text) + 1, f"long{PurePosixPath(own).suffix}"
-        made = f"for n in $(seq {times}); do cat {own}; done > {long}"
-        ran = await self.session.shell(
-            f"{made}; {line.replace(own, long)}; status=$?; rm {long}; (exit $status)", timeout_secs=SECONDS
-        )
-        if not self._wrong(ran):
-            self.keep(Call(line=ran.command, kind="variation", seconds=ran.duration_s))
+        if text := self.files.get(own):
+            times, long = LONG // len(text) + 1, f"long{PurePosixPath(own).suffix}"
+            made = f"for n in $(seq {times}); do cat {own}; done > {long}"
+            await self._keep_variation(f"{made}; {line.replace(own, long)}; status=$?; rm {long}; (exit $status)")
+
+    async def _keep_variation(self, line: str) -> None:
+        """Try the line, and keep it if it shows something."""
+        ran = None if self.is_late else await self.session.shell(line, timeout_secs=SECONDS)
+        if ran is not None and ran.printed.strip() and not self._wrong(ran):
+            self.keep(Call(line=line, kind="variation", seconds=ran.duration_s))
 
     def keep_refusal(self) -> None:
         """Keep the last call with an option that was refused, if no other one was refused alike."""

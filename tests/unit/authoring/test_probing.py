@@ -94,6 +94,16 @@ def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it
     assert found.of("silent") == ("count empty.py",)  # which may be an error tomorrow
 
 
+def of_folder(words: list[str], files: dict[str, str]) -> str | None:
+    """Lists the files."""
+    return "".join(f"{name}\n" for name in sorted(files))
+
+
+def test_a_call_that_lists_files_is_not_taken_for_one_that_reads_stdin(tmp_path: Path) -> None:
+    found = probed(of_folder, tmp_path, (Try(ways=("count list",), wants="works"),))
+    assert not any("<" in call.line for call in found.calls)
+
+
 def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
     assert found.of("option") == ("count --long sample.py",)
