@@ -37,12 +37,13 @@ MOST_CHOICES = 24  # values of an option that a line has
 class Try(Value):
     """Ways to call the tool, of which the first that works is kept.
 
-    `wants`: it has to work, to print what no earlier call did, or something else than it did last. `last`: after those
-    that failed were tried again.
-    `provides`: it gets the files that it lacks.
+    `more`: others, after the rest of the plan. `wants`: it has to work, to print what no earlier call did, or something
+    else than it did last. `last`: after those that failed were tried again. `provides`: it gets the files that it
+    lacks.
     """
 
     ways: tuple[str, ...]
+    more: tuple[str, ...] = ()
     wants: Literal["works", "prints", "changes"] = "works"
     last: bool = False
     provides: bool = True

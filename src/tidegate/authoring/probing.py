@@ -163,12 +163,13 @@ class Prober(Agent):
 
     async def _try_plan(self, probe: Probe, plan: Sequence[Try]) -> None:
         """Try the plan, then what failed again, then what comes last."""
-        printing = 0
-        for one in (one for one in plan if not one.last):
+        printing, queue = 0, [one for one in plan if not one.last]
+        for one in queue:
             if one.wants == "prints" and printing >= ENOUGH:
                 continue
             call = await probe.tried(one)
             printing += one.wants == "prints" and call is not None
+            queue += [Try(ways=one.more, wants=one.wants)] if call is None and one.more else []
             if call is not None and one.wants == "works":
                 probe.calls += await probe.on_other_inputs(call)
             else:

@@ -73,22 +73,21 @@ def examples(
     """
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=order_of)
     shared = shared_names(ranked)
-    count = max(1, len(tools))
-    fair, most_shown = max(1, MOST_CALLS // count), max(MOST_SHOWN, MOST_SHOWN_OF_FEW // count)
+    fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[_Ranked] = []
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call that works
     written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
-        documented = _documented(tool, shown, tools, refused)
+        documented = _documented(tool, shown, tools, refused)[: max(MOST_SHOWN, MOST_SHOWN_OF_FEW // len(tools))]
         most = min(fair, max(MOST_OF_TOOL, MOST_OF_FEW // len(ranked), _most_values(tool)))
         known = _known_values(tool, written, shared, missing)
         plain = (_made_call(tool, turn, shared, answers, known, sources) for turn in range(most))
         made = [one._replace(input=_with_old(one.input, written)) for one in plain if one is not None]
         repeats = rank_of(tool) == READS and bool(shared) and parameters(tool)[1] <= shared
-        own = [*documented[:most_shown], *made]
+        own = [*documented, *made]
         own = own if repeats else [*{one.key: one for one in own}.values()]  # each once
         own.sort(key=lambda one: one.key in refused)
-        found += _in_turns(tool, own[: most + len(documented[1:most_shown])])
+        found += _in_turns(tool, own[: most + len(documented[1:])])
         bases += [(tool, one.input) for one in own[:1]]
         written += [_no_folders(tool, one) for one in own if one.key not in refused] if rank_of(tool) == WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]

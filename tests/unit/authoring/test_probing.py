@@ -94,6 +94,17 @@ def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it
     assert found.of("silent") == ("count empty.py",)  # which may be an error tomorrow
 
 
+def test_what_works_in_no_usual_way_gets_others_after_the_rest_of_the_plan(tmp_path: Path) -> None:
+    called: list[str] = []
+
+    def tool(words: list[str], files: dict[str, str]) -> str | None:
+        called.extend(words[:1])
+        return f"{words[0]} works\n" if words[0] in ("b", "c") else None
+
+    probed(tool, tmp_path, (Try(ways=("count a",), more=("count b",)), Try(ways=("count c",), more=("count d",))))
+    assert [word for word in dict.fromkeys(called) if word in "abcd"] == ["a", "c", "b"]
+
+
 def of_folder(words: list[str], files: dict[str, str]) -> str | None:
     """Lists the files."""
     return "".join(f"{name}\n" for name in sorted(files))
