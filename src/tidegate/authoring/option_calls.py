@@ -93,8 +93,8 @@ def with_option(
     printed: str = "",
     lists: Iterable[Sequence[str]] = (),
 ) -> Iterator[Try]:
-    """Yield the line with the option, if its subcommand has it, with each value to try. If the line has it already, it
-    gets the other values that the option lists.
+    """Yield the line with the option, if its subcommand has it, with each value to try; with one of all subcommands,
+    before the subcommand or after it. If the line has it already, it gets the other values that the option lists.
 
     `printed`: by the line alone. Its words are values, too, and those in `lists`, which options such as `--list` print.
     """
@@ -108,16 +108,19 @@ def with_option(
         return
     (command,) = by_subcommand([line], binary, parts)
     if option.command in ("", command):
-        at = line.index(command, call.end()) + len(command) if option.command else call.end()
+        start = line.find(command, call.end())
+        after_it = call.end() if start < 0 else start + len(command)
+        places = [after_it] if option.command else [*dict.fromkeys((call.end(), after_it))]
         if option.limits == SEVERAL:
-            after = re.search(r" ?[<>|;&]", line[at:])
-            at = at + after.start() if after else len(line)
+            after = re.search(r" ?[<>|;&]", line[after_it:])
+            places = [after_it + after.start() if after else len(line)]
         own = _INPUT.search(line, call.end()) if option.takes_value and FOR_FILES.search(option.name) else None
         if own:  # which the option may name in place of an argument
-            moved = f"{line[: own.start()]}{line[own.end() :]}"
+            at, moved = places[0], f"{line[: own.start()]}{line[own.end() :]}"
             yield Try(ways=(f"{moved[:at]} {option.name} {own[1]}{moved[at:]}",), wants="works")
         for values in _values(option, printed, lists):
-            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
+            ways = (f"{line[:place]} {value}{line[place:]}" for place in places for value in values)
+            yield Try(ways=tuple(ways), wants="prints")
 
 
 def with_value(line: str, part: Part, value: str) -> str:

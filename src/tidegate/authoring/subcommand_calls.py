@@ -62,7 +62,7 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     finding = [name for name in names if _FINDS.fullmatch(name)][:MOST_FINDING]
     each = calls(others, MOST_SUBCOMMANDS, *usual_ways)
     tries += [*listing, *(Try(ways=one.ways[:FEW_WAYS], more=one.ways[FEW_WAYS:], wants=one.wants) for one in each)]
-    for file in files[:MOST_FILES]:  # without one, it may have read an empty stdin
+    for file in [*files[:MOST_FILES], *(["samples/"] if files else [])]:  # without one, it may read an empty stdin
         reading = (f"{binary} {name} {file}" for name in names if others.fullmatch(name))
         tries += [Try(ways=(line,), wants="prints") for line in islice(reading, MOST_SUBCOMMANDS)]
     tries += [Try(ways=(f"{binary} {name} {word}",)) for word in _WORDS for name in finding]

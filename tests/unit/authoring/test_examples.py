@@ -231,7 +231,18 @@ def test_subcommands_get_the_fittest_inputs_alone_and_together() -> None:
     assert [(one.ways, one.wants) for one in alone] == [
         (("tally comp a.fq",), "prints"),
         (("tally comp b.fa",), "prints"),
+        (("tally comp samples/",), "prints"),
     ]
+
+
+def test_an_option_of_all_subcommands_is_given_before_one_or_after_it() -> None:
+    parts = of_help({"": "usage: t\n\nOptions:\n  --long  Longer\n\nCommands:\n  check  C\n"}, "t")
+    (long,) = (part for part in parts if part.kind == "option")
+    ways = {line: next(with_option(line, "t", long, parts)).ways for line in ("t check x.md", "t x.md")}
+    assert ways == {
+        "t check x.md": ("t --long check x.md", "t check --long x.md"),
+        "t x.md": ("t --long x.md",),
+    }
 
 
 def test_subcommands_by_usual_names_are_for_entries_only_where_one_adds_some() -> None:
