@@ -31,6 +31,8 @@ def servers(command: str, *arguments: str) -> str:
         ("mcp.json", servers("notes", "--stdio"), Start("notes", ("--stdio",))),
         ("README.md", f"# x\n```json\n{servers('npx', '@me/notes-mcp', '${HOME}/a')}\n```\n", Start("notes", (".",))),
         (".vscode/mcp.json", servers("npx", "@other/server").replace("mcpServers", "servers"), None),
+        ("mcp.json", servers("notes").replace("mcpServers", "tools"), Start("notes")),
+        ("mcp.json", '{"mcp": {"servers": {"a": {"command": "notes"}}}}', Start("notes")),
         ("mcp.json", "{", None),
         (
             "mcp.json",

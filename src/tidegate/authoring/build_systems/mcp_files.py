@@ -33,6 +33,7 @@ _STARTED = re.compile(r"\bnode (?:-\S+ )*(\S+\.[cm]?js)\b")
 _SOURCES = frozenset({".py", ".js", ".ts", ".mjs"})
 _SKIPPED = frozenset({".git", ".tidegate", "node_modules", ".venv"})
 MOST_SOURCES = 300
+DEEPEST = 3  # levels of a client's configuration in which servers are looked for
 
 
 class Start(NamedTuple):
@@ -143,17 +144,16 @@ def json_values(block: str) -> list[Any]:
     return [value for one in _OBJECT.finditer(plain) if (value := json_value(one[0])) is not None]
 
 
-def _entries(data: Any) -> Iterator[tuple[str, Start]]:
-    """Yield the servers of a client's configuration, by name."""
-    if not isinstance(data, dict):
-        return
-    for servers in (*(table(data, key) for key in ("mcpServers", "servers")), data):
-        for name, entry in (*servers.items(), *table(data, "mcp", "servers").items()):
-            if isinstance(entry, dict) and isinstance(entry.get("command"), str):
-                given = entry.get("args")
-                arguments = tuple(str(one).replace("\\", "/") for one in given) if isinstance(given, list) else ()
-                env = tuple((key, str(value)) for key, value in table(entry, "env").items())
-                yield name, Start(entry["command"], arguments, env)
+def _entries(data: Any, depth: int = DEEPEST) -> Iterator[tuple[str, Start]]:
+    """Yield the servers of a client's configuration, by name, under whatever key the client has them."""
+    for name, entry in data.items() if isinstance(data, dict) and depth else ():
+        if isinstance(entry, dict) and isinstance(entry.get("command"), str):
+            given = entry.get("args")
+            arguments = tuple(str(one).replace("\\", "/") for one in given) if isinstance(given, list) else ()
+            env = tuple((key, str(value)) for key, value in table(entry, "env").items())
+            yield name, Start(entry["command"], arguments, env)
+        else:
+            yield from _entries(entry, depth - 1)
 
 
 def _of_program(start: Start, names: Iterable[str], binary: str) -> Start | None:
