@@ -93,8 +93,9 @@ def with_option(
     printed: str = "",
     lists: Iterable[Sequence[str]] = (),
 ) -> Iterator[Try]:
-    """Yield the line with the option, if its subcommand has it, with each value to try; with one of all subcommands,
-    before the subcommand or after it. If the line has it already, it gets the other values that the option lists.
+    """Yield the line with the option, if its subcommand has it, with each value to try; one of all subcommands comes
+    before the subcommand, and in `more` after it. If the line has it already, it gets the other values that the option
+    lists.
 
     `printed`: by the line alone. Its words are values, too, and those in `lists`, which options such as `--list` print.
     """
@@ -110,17 +111,19 @@ def with_option(
     if option.command in ("", command):
         start = line.find(command, call.end())
         after_it = call.end() if start < 0 else start + len(command)
-        places = [after_it] if option.command else [*dict.fromkeys((call.end(), after_it))]
+        at = after_it if option.command else call.end()
         if option.limits == SEVERAL:
             after = re.search(r" ?[<>|;&]", line[after_it:])
-            places = [after_it + after.start() if after else len(line)]
+            at = after_it = after_it + after.start() if after else len(line)
         own = _INPUT.search(line, call.end()) if option.takes_value and FOR_FILES.search(option.name) else None
         if own:  # which the option may name in place of an argument
-            at, moved = places[0], f"{line[: own.start()]}{line[own.end() :]}"
+            moved = f"{line[: own.start()]}{line[own.end() :]}"
             yield Try(ways=(f"{moved[:at]} {option.name} {own[1]}{moved[at:]}",), wants="works")
         for values in _values(option, printed, lists):
-            ways = (f"{line[:place]} {value}{line[place:]}" for place in places for value in values)
-            yield Try(ways=tuple(ways), wants="prints")
+            ways, more = (
+                tuple(f"{line[:place]} {value}{line[place:]}" for value in values) for place in (at, after_it)
+            )
+            yield Try(ways=ways, more=more if more != ways else (), wants="prints")
 
 
 def with_value(line: str, part: Part, value: str) -> str:

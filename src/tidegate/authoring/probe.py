@@ -74,6 +74,7 @@ class Probe:
     unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
     mains: set[str] = field(default_factory=set)  # lines that show something new with texts of any kind
     erring: set[str] = field(default_factory=set)  # lines that print to stderr alone
+    steady: set[str] = field(default_factory=set)  # lines that print the same twice
     joined: int = 0  # files with many inputs of tests
     plain: dict[str, str] = field(default_factory=dict)  # by the line that shows what it writes, that which does not
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
@@ -128,6 +129,7 @@ class Probe:
             first, second = [self._shown(line, await self.session.shell(line, timeout_secs=SECONDS)) for _ in range(2)]
             self.printed[line] = second
             steady += [line] if first == second else []
+        self.steady.update(steady)
         return steady or fit[:most]
 
     def bare(self, plan: Iterable[Try]) -> list[str]:

@@ -463,19 +463,18 @@ class Prober(Agent):
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
-        binary = probe.session.binary
-        own = [
-            (
-                base,
-                [*with_option(probe.plain.get(base, base), binary, part, self.parts, probe.printed[base], self._lists)],
-            )
+        binary, plain, printed, lists = probe.session.binary, probe.plain, probe.printed, self._lists
+        own = {
+            base: [*with_option(plain.get(base, base), binary, part, self.parts, printed[base], lists)]
             for base in bases
-        ]
+        }
         silent: list[Call] = []
         refused = 0
-        for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
+        for base, tries in [one for one in own.items() if one[1]][:MOST_OF_OPTION]:
             if refused == MOST_REFUSING:
                 break
+            if base in probe.steady:  # on others, each call shows something else, even if it ignores the option
+                tries = [Try(ways=(*one.ways, *one.more), wants=one.wants) for one in tries]
             fewer = (one.model_copy(update={"ways": one.ways[: FEW_WAYS if silent else None]}) for one in tries)
             found = [call for one in fewer if (call := await probe.tried(one, base=base)) is not None]
             if kept := [call for call in found if call.kind == "option"]:

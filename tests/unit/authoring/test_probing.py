@@ -105,6 +105,22 @@ def test_what_works_in_no_usual_way_gets_others_after_the_rest_of_the_plan(tmp_p
     assert [word for word in dict.fromkeys(called) if word in "abcd"] == ["a", "c", "b"]
 
 
+def test_an_option_that_shows_something_only_after_the_subcommand_is_given_there(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def tool(words: list[str], files: dict[str, str]) -> str | None:
+        calls.append(1)
+        if "count" in words:
+            return f"{len(calls)} calls\n"
+        return "long\n" if words[:2] == ["check", "--long"] else "short\n" if "check" in words else None
+
+    help_text = "usage: count\n\nOptions:\n  --long  Longer\n\nCommands:\n  check  Checks\n  count  Counts\n"
+    tries = (Try(ways=("count check",)), Try(ways=("count count",)))
+    found = probed(tool, tmp_path, tries, help_text)
+    assert "count check --long" in found.of("option")
+    assert "count count --long" not in found.of("option"), "each call prints something else anyway"
+
+
 def of_folder(words: list[str], files: dict[str, str]) -> str | None:
     """Lists the files."""
     return "".join(f"{name}\n" for name in sorted(files))
