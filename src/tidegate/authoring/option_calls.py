@@ -37,9 +37,9 @@ MOST_CHOICES = 24  # values of an option that a line has
 class Try(Value):
     """Ways to call the tool, of which the first that works is kept.
 
-    `more`: others, after the rest of the plan. `wants`: it has to work, to print what no earlier call did, or something
-    else than it did last. `last`: after those that failed were tried again. `provides`: it gets the files that it
-    lacks.
+    `more`: others, which are less likely to work: in a plan, they come after the rest. `wants`: it has to work, to
+    print what no earlier call did, or something else than it did last. `last`: after those that failed were tried
+    again. `provides`: it gets the files that it lacks.
     """
 
     ways: tuple[str, ...]

@@ -156,8 +156,7 @@ class Probe:
             if len(found) < MOST_VARIED:
                 other = await self.tried(Try(ways=(way,), wants="prints"), more=True)
                 found += [other] if other is not None else []
-        if on_stdin and found:  # it may show files that were not there before
-            now = await self.printed_by(line)
+        if on_stdin and found and (now := await self.printed_by(line)):  # such as files that were not there before
             found = [one for one in found if await self.printed_by(one.line) != now]
         return found if found and silent else [call, *found]
 

@@ -430,9 +430,9 @@ def _documented(
 
     If that is one key, no other of the tools may take it. A server's only tool takes what any function is given.
     """
-    alone = len(tools) == 1
-    calls_of = (value for value in shown if alone and isinstance(value.get("arguments"), list))
-    named = [value for value in shown if value.get("name", value.get("tool")) == tool.name] or [*calls_of]
+    named = [value for value in shown if value.get("name", value.get("tool")) == tool.name]
+    if not named and len(tools) == 1:
+        named = [value for value in shown if isinstance(value.get("arguments"), list)]
     given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
     fitting = [one for one in shown if _fits(tool, one)]
     if len(parameters(tool)[1]) == 1:

@@ -51,7 +51,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     PROSE: ("Ada has 42 points.", RICH, "first"),
     r"expr|formula|equation": (
         *("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4", "2^10", "7 // 2", "1234567 * 9 / 7"),
-        *("sqrt(16) + pow(2, 3)", "log(8, 2)", "-3 + 0.1", "10 / 3", "max(1, 2) - abs(-5)", "2 * pi + e"),
+        *("sqrt(16) + pow(2, 3)", "log(8, 2)", "-3 + 0.1", "2 * pi / 3", "max(1, 2) - abs(-5)"),
     ),
     r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
     r"date": ("2024-02-29", "2024-12-29T12:30:00.250"),

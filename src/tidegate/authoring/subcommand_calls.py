@@ -15,7 +15,7 @@ MOST_SUBCOMMANDS = 24
 MOST_FINDING, MOST_ADDING = 3, 2  # subcommands that look for words, and that add another entry
 MOST_FILES = 2  # inputs of a subcommand that takes others
 MOST_OPTIONS = 6  # of a subcommand, that are given at once
-FEW_WAYS = 3  # that each subcommand gets before any gets another
+FIRST_WAYS = 3  # that each subcommand gets before any gets another
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
 _READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
@@ -61,8 +61,8 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
     finding = [name for name in names if _FINDS.fullmatch(name)][:MOST_FINDING]
     each = calls(others, MOST_SUBCOMMANDS, *usual_ways)
-    tries += [*listing, *(Try(ways=one.ways[:FEW_WAYS], more=one.ways[FEW_WAYS:], wants=one.wants) for one in each)]
-    for file in [*files[:MOST_FILES], *(["samples/"] if files else [])]:  # without one, it may read an empty stdin
+    tries += [*listing, *(Try(ways=one.ways[:FIRST_WAYS], more=one.ways[FIRST_WAYS:], wants=one.wants) for one in each)]
+    for file in (*files[:MOST_FILES], "samples/"):  # without one, it may have read an empty stdin
         reading = (f"{binary} {name} {file}" for name in names if others.fullmatch(name))
         tries += [Try(ways=(line,), wants="prints") for line in islice(reading, MOST_SUBCOMMANDS)]
     tries += [Try(ways=(f"{binary} {name} {word}",)) for word in _WORDS for name in finding]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,31 @@ def test_what_the_build_lacks_is_added_by_a_command(make_repository: Make, tideg
     assert done.code == 0
     assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["build"][-1] == "touch made"
     assert "notes add first" in "".join(path.read_text() for path in (repo.root / "scenarios").glob("*.yaml"))
+
+
+NPM = """\
+#!/bin/sh
+case "$*" in
+  ci*) echo 'npm error code EUSAGE' >&2; exit 1 ;;
+  'run build') mkdir -p dist; cp src/notes dist; echo "a.ts(1,2): error TS18046: 'x' is of type 'unknown'."; exit 2 ;;
+  'install --global'*) mkdir -p .tidegate/npm/bin; cp dist/notes .tidegate/npm/bin ;;
+esac
+"""
+
+
+def test_a_build_is_simplified_until_it_works(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text(NPM)
+    npm.chmod(0o755)
+    package = '{"name": "notes", "bin": {"notes": "dist/notes"}, "scripts": {"build": "tsc"}}'
+    repo = make_repository()
+    repo.commit({"package.json": package, "package-lock.json": "{}", "src/notes": FILES["bin/notes"]})
+
+    done = tidegate("init", cwd=repo.root, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+
+    assert done.code == 0, done.stderr
+    first, second, _ = yaml.safe_load((repo.root / "tidegate.yaml").read_text())["build"]
+    assert (first, second) == ("npm install", "npm run build || true")
 
 
 def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:

@@ -107,7 +107,11 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         ("tally", "mkdir -p .tidegate/bin && printf '%s\\n' '#!/bin/sh' " + PERL, ".tidegate/bin"),
     ),
     "perl, named by a variable": (
-        {"Makefile.PL": 'WriteMakefile(EXE_FILES => ["script/$name"])', "script/tally": "", "bin/other": SCRIPT},
+        {
+            "Makefile.PL": 'WriteMakefile(EXE_FILES => ["${dir}/x", "." . "script/$name"])',
+            "script/tally": "",
+            "bin/other": SCRIPT,
+        },
         ("tally", "mkdir -p .tidegate/bin && printf '%s\\n' '#!/bin/sh' " + PERL, ".tidegate/bin"),
     ),
     "meson": (

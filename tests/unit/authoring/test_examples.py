@@ -474,7 +474,7 @@ def test_texts_of_tests_become_inputs_of_the_kind_that_documents_name(tmp_path: 
 def test_only_required_arguments_are_given_and_options_before_them_are_left_out() -> None:
     parts = of_help({"": "usage: tally\n\nCommands:\n  postpone  P\n"}, "tally")
     tries = state("tally", parts, ["Synopsis: postpone [-s] <NUMBER> [<NUMBER2> ...] <TAG>\n"]).tries
-    assert [one.ways[0] for one in tries] == ["tally postpone 1 first"]
+    assert [one.ways[0] for one in tries] == ["tally postpone 1 first", "tally postpone samples/"]
 
 
 def test_quoted_words_of_an_options_description_are_its_values() -> None:

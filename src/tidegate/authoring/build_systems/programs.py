@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from tidegate.authoring.build_systems.files import installed, is_program, own_first, text
@@ -88,9 +89,9 @@ def find_perl(root: Path, where: str) -> Iterator[Tool]:
     file = next((name for name in ("Makefile.PL", "Build.PL") if (root / where / name).exists()), "")
     listed = re.findall(r"[\w./-]+", " ".join(_OF_PERL.findall(text(root / where / file))))
     folder = root / where
-    patterns = (f"{path}*" if path.endswith("/") else path for path in listed)  # of `bin/$name`, all of `bin`
-    found = (path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file())
-    programs = {path.name: path.relative_to(root).as_posix() for path in found}
+    shown = (folder / path.lstrip("/") for path in listed)
+    folders = (sorted((folder / path).glob("*")) for path in listed if re.fullmatch(r"\w.*/", path))  # of `bin/$name`
+    programs = {path.name: path.relative_to(root).as_posix() for path in chain(shown, *folders) if path.is_file()}
     lib, own = inside(where, "lib"), folder.resolve().name
     for name in own_first(programs, own):
         script = (_ROOT, f'exec perl -I"$root/{lib}" "$root/{programs[name]}" "$@"')
