@@ -8,7 +8,7 @@ import platform
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from tidegate.authoring.scenario_text import changes
@@ -24,6 +24,7 @@ MOST_OPTIONS = 2  # in an output other than a help text
 
 MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a whole
 FIRST, LAST = 20, 10  # lines of a longer one
+WIDEST, MOST_OF_GATES = 300, 500_000  # characters of one of these, and of all gates of a scenario
 LONGEST = 100
 LONGEST_ROW = 1_000  # characters in which an error is looked for: the time for a row grows with its square
 MOST_TOLD = 4  # rows of an error
@@ -342,7 +343,8 @@ def whole(texts: Sequence[str]) -> str:
         lines = [_MEASURED.sub(_ANY, line) for line in lines]
     shown = [_literal(line) for line in lines]
     if len(lines) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
-        shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]]
+        shown = [_literal(line[:WIDEST]) + ".*" * (len(line) > WIDEST) for line in lines]
+        shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]] if len(shown) > FIRST + LAST else shown
     pattern = r"\n".join(shown)
     told = any(row.replace(_ANY, "").strip() for row in lines)
     return rf"\A{pattern}\Z" if told else EMPTY if not any(lines) else ""
@@ -367,8 +369,10 @@ def _prints(command: str, text: str) -> str:
 
 
 def distinct(gates: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the gates without equal ones."""
-    return list({repr({**gate, "description": ""}): gate for gate in gates}.values())
+    """Return the gates without equal ones, and without those for which a scenario has no room."""
+    own = {repr({**gate, "description": ""}): gate for gate in gates}
+    sizes = zip(accumulate(map(len, own)), own.values(), strict=True)
+    return [gate for size, gate in sizes if size <= MOST_OF_GATES]
 
 
 def tells(line: str) -> bool:

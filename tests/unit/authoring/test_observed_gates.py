@@ -175,6 +175,21 @@ def test_of_a_long_output_the_beginning_and_the_end_are_checked() -> None:
     assert not re.search(gate["pattern"], output.replace("row 199", "row x"))
 
 
+def test_of_a_long_line_the_beginning_is_checked() -> None:
+    output = f"const a = {'1 + ' * 50_000}2\n"
+    gate = sure(result_gate(seen(*[ran(output)] * 3)))
+    assert len(gate["pattern"]) < 1_000
+    assert re.search(gate["pattern"], output)
+    assert not re.search(gate["pattern"], output.replace("const", "let"))
+
+
+def test_gates_that_are_too_many_for_a_scenario_are_left_out() -> None:
+    gates = [{"type": "file_contains", "path": "a", "substring": f"{number} {'x' * 5_000}"} for number in range(200)]
+    kept = distinct(gates)
+    assert kept == gates[: len(kept)]
+    assert 400_000 < len(repr(kept)) < 600_000
+
+
 def test_of_a_long_output_the_digest_is_checked_unless_a_part_of_it_may_differ() -> None:
     output = "".join(f"row {number}\n" for number in range(200))
     gate = sure(digest_gate(seen(*[ran(output)] * 3)))
