@@ -11,6 +11,7 @@ from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tool_inputs, tryout
 from tidegate.authoring.build_systems import node, python
+from tidegate.authoring.build_systems.files import lacking_interpreter
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.found import Call, Found, Kind, read_found
 from tidegate.authoring.main_use import main_use, phrases
@@ -207,6 +208,8 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
     if not answers:
         told = next(filter(None, map(observed_gates.complaint, ran.values())), None)
         failure = f"; asked for help, it answers: {told}" if told else ""
+        lacking = (lacking_interpreter(here.folder / place / tool.binary) for place in tool.path)
+        failure = next((f"; it needs `{one}`, which is not installed" for one in lacking if one), failure)
         return _Shown({}, failure=failure, printed="\n".join(one.printed for one in ran.values()))
     best = max(
         answers,

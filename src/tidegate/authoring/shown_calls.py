@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -38,7 +38,7 @@ _ADJACENT = re.compile(r"(\\n)(['\"])\s*\n\s*\2")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t", "\n": ""}
 LONGEST_PHRASE, LONGEST_LINE = 80, 200  # characters
-LONGEST = 4_000  # characters of an object in JavaScript
+LONGEST = 4_000  # characters of an object in JavaScript, and of a value with a name in Python
 
 
 def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[str, Any]]:
@@ -140,11 +140,14 @@ def _in_python(code: str) -> Iterator[dict[str, Any]]:
         tree = ast.parse(textwrap.dedent(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    known: dict[str, ast.expr] = {}
+    known: dict[str, Any] = {}
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                known[name] = _Named(known).visit(value)
+                values = _literal(value, known)
+                known.pop(name, None)
+                if values and len(repr(values)) <= LONGEST:
+                    known[name] = values[0]
             case ast.Call(args=[ast.Constant(value=str(name)), ast.Dict() as given]):
                 yield from _call(name, given, known)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[], keywords=[_, *_] as keywords):
@@ -156,20 +159,25 @@ def _in_python(code: str) -> Iterator[dict[str, Any]]:
                 pass
 
 
-def _call(name: str, given: ast.Dict | ast.List, known: dict[str, ast.expr]) -> Iterator[dict[str, Any]]:
-    """Yield the call if its arguments are literals, or names of some."""
+def _call(name: str, given: ast.Dict | ast.List, known: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from ({"name": name, "arguments": one} for one in _literal(given, known))
+
+
+def _literal(value: ast.expr, known: Mapping[str, Any]) -> list[Any]:
+    """Return the value of an expression of literals and of names of some; none of another one."""
     with suppress(ValueError, TypeError, RecursionError):
-        yield {"name": name, "arguments": ast.literal_eval(_Named(known).visit(given))}
+        return [ast.literal_eval(_Named(known).visit(value))]
+    return []
 
 
 class _Named(ast.NodeTransformer):
-    """Puts what was assigned to names in their place."""
+    """Puts the values that were assigned to names in their place."""
 
-    def __init__(self, known: dict[str, ast.expr]) -> None:
+    def __init__(self, known: Mapping[str, Any]) -> None:
         self._known = known
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._known.get(node.id, node)
+        return ast.Constant(self._known[node.id]) if node.id in self._known else node
 
 
 def _in_javascript(code: str) -> Iterator[dict[str, Any]]:

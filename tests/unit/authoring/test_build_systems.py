@@ -8,6 +8,7 @@ import pytest
 
 from tests.make import sure
 from tidegate.authoring.build_systems import find_tools, has_favourite, with_beside
+from tidegate.authoring.build_systems.files import lacking_interpreter
 from tidegate.authoring.build_systems.node import with_less
 from tidegate.authoring.build_systems.python import with_advice, with_older_sdk
 from tidegate.authoring.tool import Tool
@@ -554,3 +555,9 @@ def test_a_program_that_readme_tells_clients_to_start_is_a_server_without_any_sd
     for name, content in ((file, programs[file]), ("README.md", readme)):
         (tmp_path / name).write_text(content, encoding="utf-8")
     assert {tool.binary: tool.server for tool in find_tools(tmp_path)} == {"notes-mcp": True, "notes": False}
+
+
+def test_an_interpreter_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    lines = {"a": "#!/no-such-folder/gawk -f\n", "b": "#!/bin/sh\n", "c": "#!\n", "d": "plain\n"}
+    write(tmp_path, lines)
+    assert [lacking_interpreter(tmp_path / name) for name in (*lines, "e")] == ["/no-such-folder/gawk", "", "", "", ""]

@@ -42,6 +42,12 @@ def test_what_is_no_json_shows_nothing(code: str) -> None:
     assert shown_objects([], [code]) == []
 
 
+def test_names_that_stand_for_values_are_known_even_if_they_are_made_of_themselves() -> None:
+    code = "size = 2\nrows = [rows]\nrows = [rows]\nnew(rows)\npath = [size]\npath = [path, size]\nadd(path, size)\n"
+    code += "many = [1]\n" + "many = [many, many]\n" * 40 + "add(many, 1)\n"
+    assert shown_objects((), [code]) == [{"name": "add", "arguments": [[[2], 2], 2]}]
+
+
 def test_texts_that_tests_give_to_something_are_shown_without_docstrings() -> None:
     python = '''
 def test_a():

@@ -70,6 +70,13 @@ def is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK) and not path.name.startswith(".")
 
 
+def lacking_interpreter(program: Path) -> str:
+    """Return the program that the first line of a script names, if it is not there; else ''."""
+    first = text(program).partition("\n")[0]
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    return words[0] if words and not Path(words[0]).exists() else ""
+
+
 def folders_below(root: Path, where: str, depth: int = DEPTH) -> Iterator[str]:
     """Yield the folders below `where` that may hold a project, nearest first, relative to the root."""
     layer = [PurePosixPath(where)]
