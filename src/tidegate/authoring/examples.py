@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
 from itertools import islice
@@ -29,7 +28,6 @@ MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
-MOST_VARIABLES = 12
 MOST_MARKED, MOST_QUOTED = 12, 2  # options of documents that are tried, and values of one with signs
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500
@@ -67,17 +65,6 @@ _HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
 _NO_WORD = re.compile(r"[^\w-]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
 _MARKED = re.compile(r"`(-[A-Za-z]|--[a-z][\w-]+)(?:[ =](<?\w+>?))?`")
-_CONFIGURATION = re.compile(  # in Markdown; in reStructuredText, one that begins with a section
-    r"^```(?:toml|ini|cfg|jsonc?|ya?ml)\n(.*?)^```|:: *\w*\n\s*\n([ \t]+\[[^]\n]+\][ \t]*\n(?:(?:[ \t]+[^\n]*)?\n)+)",
-    re.MULTILINE | re.DOTALL,
-)
-_CONFIGURATION_NAME = re.compile(
-    r"(?<![\w/.-])(?:\.?[\w-]+\.(?:toml|cfg|ini|jsonc?|ya?ml)|\.[\w-]+rc(?:\.\w+)?)(?![\w/-])"
-)
-_HERE = re.compile(r"(?<![\w./])(?:\$\w+|\.)/(?=[\w.])")  # the folder of a call
-_EXPORTED = re.compile(r"""(?m)^\s*(?:[$>] )?export ([A-Z_][A-Z0-9_]*)=("[^"$`\n]*"|'[^'\n]*'|[\w.,:/+-]+)\s*$""")
-_OF_SYSTEM = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_PATH", "SHELL", "TMPDIR")
-_SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 
 
@@ -263,38 +250,6 @@ def documented_options(parts: Sequence[Part], texts: Iterable[str], manual: Iter
     takes = {name: bool(value) for name, value in marked if name not in names}
     more = (Part(kind="option", name=name, takes_value=value) for name, value in takes.items())
     return *parts, *islice(more, MOST_MARKED)
-
-
-def variables(binary: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return settings of environment variables, as a shell has them: those that these texts export, and 1 for others
-    that are named like the tool.
-    """
-    own = re.escape(re.sub(r"\W", "_", binary).upper())
-    found: dict[str, str] = {}
-    for text in texts:
-        found |= {name: value for name, value in _EXPORTED.findall(text) if name not in _OF_SYSTEM}
-        names = re.findall(rf"(?<![\w.]){own}_[A-Z][A-Z0-9_]+(?!\w)", text)
-        found |= {name: "1" for name in names if name not in found}
-    return tuple(islice((f"{name}={value}" for name, value in found.items()), MOST_VARIABLES))
-
-
-def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return configuration files that documents show, with the name that is nearest above, and the same with each
-    switch the other way.
-    """
-    found: dict[tuple[str, str], None] = {}
-    for text in texts:
-        for block in _CONFIGURATION.finditer(text):
-            above = _HERE.sub("", text[max(0, block.start() - ABOVE) : block.start()])
-            names = _CONFIGURATION_NAME.findall(above)
-            shown_text = block[1] or f"{textwrap.dedent(block[2]).strip()}\n"
-            if block[2]:
-                names = [name for name in names if name.endswith(".toml") == (shown_text[:6] == "[tool.")] or names
-            found |= dict.fromkeys((name, shown_text) for name in names[-1:])
-    shown = islice((one for one in found if len(one[1]) <= BEGINNING), MOST_CONFIGURATIONS)
-    other_way = {"true": "false", "false": "true"}
-    both = ((name, (text, _SWITCH.sub(lambda switch: other_way[switch[0]], text))) for name, text in shown)
-    return tuple((name, text) for name, ways in both for text in dict.fromkeys(ways))
 
 
 def with_choices(part: Part, texts: Sequence[str]) -> Part:

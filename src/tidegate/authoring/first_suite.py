@@ -175,12 +175,9 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=parts,
-        related=tool_inputs.related(code, parts, dict(cases)),
         inputs=inputs,
         given=given,
         cases=cases,
-        configurations=examples.configurations(documents),
-        environment=examples.variables(tool.binary, shown.texts),
         seconds=PLANS_SECONDS * share,
     )
     found = await _probed(here, tool, plans, prober)

@@ -37,7 +37,7 @@ _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
     r"|permission denied|traceback|exception|invalid|unknown|unrecogni[sz]ed|unexpected|waiting for|is required"
     r"|(?:requires|expected|needs) (?:an?|one) (?:argument|value|parameter)|requires (?:argument|value)s?"
-    r"|missing|error (?:opening|reading)|not a directory"
+    r"|missing|error (?:opening|reading)|(?:is|not) a directory"
     r"|not installed|not (?:a )?recogni[sz]ed|aborted|fatal|panicked|not supported"
     r"|please (?:run|set|specify|provide|supply|enter)"
     r"|nothing to do|doing nothing|no (?:\w+ ){1,2}(?:(?:have|has) been |were )?(?:passed|given|specified|provided))\b"

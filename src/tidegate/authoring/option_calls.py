@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, Literal
+from typing import Literal
 
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.surface import Part
@@ -20,7 +18,6 @@ UNFIT = re.compile(  # options that wait, open something, print the help, or dep
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$", re.IGNORECASE
 )
-LISTS = re.compile(r"-l$|list|available|supported")  # options that list what others take
 FOR_FILES = re.compile(r"^--?(?:i|f|in|src|source|path|(?!-?(?:out|log|write))[\w-]*(?:file|input)(?:-?name)?)$")
 FOR_DATA = re.compile(r"^--?(?:data|context|var(?:iable)?s?|view|values)$")  # of a template
 _INPUT = re.compile(r" ([\w./-]+\.\w+)(?![\w./-])")
@@ -39,37 +36,13 @@ class Try(Value):
 
     `more`: others, which are less likely to work: in a plan, they come after the rest. `wants`: it has to work, to
     print what no earlier call did, or something else than it did last. `last`: after those that failed were tried
-    again. `provides`: it gets the files that it lacks.
+    again.
     """
 
     ways: tuple[str, ...]
     more: tuple[str, ...] = ()
     wants: Literal["works", "prints", "changes"] = "works"
     last: bool = False
-    provides: bool = True
-
-
-def with_configuration(line: str, name: str, text: str) -> str:
-    """Return the line between the making and the removal of this file."""
-    return f"cat > {name} <<'END'\n{text}END\n{line}\nstatus=$?; rm {name}; (exit $status)"
-
-
-def with_word(line: str, word: str, own: str) -> tuple[str, ...]:
-    """Return the line with a word before its input, and after it unless that is on stdin."""
-    if f"< {own}" in line:
-        return (line.replace(f"< {own}", f"{word} < {own}", 1),)
-    return line.replace(own, f"{word} {own}", 1), line.replace(own, f"{own} {word}", 1)
-
-
-def keys_of(text: str) -> dict[tuple[str, ...], Any]:
-    """Return the values of an object in JSON by the paths of their keys: the first, inner ones, and the others."""
-    value: Any = None
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
-    fields = value if isinstance(value, dict) else {}
-    own: dict[tuple[str, ...], Any] = {(key,): one for key, one in fields.items()}
-    inner = {(key, name): it for key, one in fields.items() if isinstance(one, dict) for name, it in one.items()}
-    return dict([*own.items()][:1]) | inner | own
 
 
 def by_subcommand(lines: Iterable[str], binary: str, parts: Sequence[Part]) -> dict[str, list[str]]:
@@ -91,13 +64,12 @@ def with_option(
     option: Part,
     parts: Sequence[Part],
     printed: str = "",
-    lists: Iterable[Sequence[str]] = (),
 ) -> Iterator[Try]:
     """Yield the line with the option, if its subcommand has it, with each value to try; one of all subcommands comes
     before the subcommand, and in `more` after it. If the line has it already, it gets the other values that the option
     lists.
 
-    `printed`: by the line alone. Its words are values, too, and those in `lists`, which options such as `--list` print.
+    `printed`: by the line alone. Its words are values, too.
     """
     call = _call(line, binary)
     names = "|".join(map(re.escape, (option.name, *option.aliases)))
@@ -119,16 +91,11 @@ def with_option(
         if own:  # which the option may name in place of an argument
             moved = f"{line[: own.start()]}{line[own.end() :]}"
             yield Try(ways=(f"{moved[:at]} {option.name} {own[1]}{moved[at:]}",), wants="works")
-        for values in _values(option, printed, lists):
+        for values in _values(option, printed):
             ways, more = (
                 tuple(f"{line[:place]} {value}{line[place:]}" for value in values) for place in (at, after_it)
             )
             yield Try(ways=ways, more=more if more != ways else (), wants="prints")
-
-
-def with_value(line: str, part: Part, value: str) -> str:
-    """Return the line with this value of the option in place of its own."""
-    return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", lambda _: f"{part.name} {value}", line)
 
 
 def with_both(line: str, other: str, part: Part) -> str:
@@ -140,10 +107,11 @@ def with_both(line: str, other: str, part: Part) -> str:
 
 def beyond(line: str, part: Part) -> str:
     """Return the line with a value that is not among those that the option lists."""
-    return with_value(line, part, "99" if all(map(str.isdecimal, part.choices)) else "no-such-value")
+    value = "99" if all(map(str.isdecimal, part.choices)) else "no-such-value"
+    return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", f"{part.name} {value}", line)
 
 
-def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
     """Yield the ways to give the option, for each of its values that is tried."""
     if not part.takes_value:
         yield (part.name,)
@@ -169,15 +137,9 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
     else:
         shown = words_of(printed)
         words = [one for one in shown if one.isalpha()]
-        told = [word for named in lists for word in (*named[-1:], *named[len(named) // 2 :][:1])]
         days = ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1") if _DATES.search(part.name) else ()
-        own = dict.fromkeys([*days, *told, *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
+        own = dict.fromkeys([*days, *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
-
-
-def values_in(line: str) -> list[str]:
-    """Return the words that follow an option."""
-    return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
 
 
 def words_of(text: str) -> list[str]:

@@ -65,7 +65,7 @@ class Probe:
     refusal: CommandResult | None = None  # in the last attempt
     fit: set[str] = field(default_factory=set)  # forms of lines that worked
     alike: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # failed, by form
-    quiet: list[str] = field(default_factory=list)  # lines that showed nothing but their input
+    quiet: list[str] = field(default_factory=list)  # lines that worked and showed at most their input
     repeating: dict[str, tuple[int, Call]] = field(default_factory=dict)  # calls that do so, one by form, with marks
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
@@ -77,7 +77,6 @@ class Probe:
     steady: set[str] = field(default_factory=set)  # lines that print the same twice
     joined: int = 0  # files with many inputs of tests
     plain: dict[str, str] = field(default_factory=dict)  # by the line that shows what it writes, that which does not
-    writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
 
@@ -133,10 +132,11 @@ class Probe:
         return steady or fit[:most]
 
     def bare(self, plan: Iterable[Try]) -> list[str]:
-        """Return calls that may need an option to show something: with an input that they repeat, and without one."""
+        """Return calls that may need an option to show something: with an input of each kind, and without one."""
         lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
         self.printed |= dict.fromkeys(lines, "")
-        return [*self.quiet[:MOST_QUIET], *lines]
+        of_kind = {kind_of(self.input_of(line) or ""): line for line in reversed(self.quiet)}
+        return [*[*of_kind.values()][: -MOST_QUIET - 1 : -1], *lines]
 
     async def on_other_inputs(self, call: Call) -> list[Call]:
         """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
@@ -182,7 +182,7 @@ class Probe:
             form = self._without_inputs(way)
             if not base and form not in self.fit and max(self.alike[form].values(), default=0) >= MOST_ALIKE:
                 continue
-            line, ran, why = await self._run(way, provides=one.provides)
+            line, ran, why = await self._run(way)
             shown = self._shown(line, ran)
             last = self.printed.get(line if one.wants == "changes" else base)
             news = shown not in self.known if last is None else shown != last
@@ -201,7 +201,7 @@ class Probe:
                 self._remember(line, ran, shown)
                 new_rows = {*shown.splitlines()}.difference(self.printed.get(base, "").splitlines())
                 return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s, news=len(new_rows))
-            if not base and ran.stdout.strip():
+            if not base and (ran.stdout.strip() or self.input_of(line)):
                 self.quiet.append(line)
                 self.printed[line] = shown
                 self._repeats(line, ran)
@@ -316,11 +316,6 @@ class Probe:
         if ran is not None and ran.exit_code:
             self._refused(ran, shape_of(ran, line))
 
-    async def again(self, line: str) -> None:
-        """Try the line, if it writes files, where these are there already."""
-        if line in self.writing:
-            await self._keep_variation(f"{self.writing[line]} >/dev/null 2>&1; {line}")
-
     async def at_length(self, line: str) -> None:
         """Try the line with its input so many times in a file that this is larger than buffers usually are."""
         own = self.input_of(line) or ""
@@ -398,7 +393,7 @@ class Probe:
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there, now):
                 shown = then_show(line, ran, written)
-                self.plain[shown] = self.writing[shown] = line
+                self.plain[shown] = line
                 line = shown
                 ran = ran.model_copy(
                     update={"command": line, "stdout": ran.stdout + "".join(map(as_text, written.values()))}

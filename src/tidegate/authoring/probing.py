@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -16,23 +15,15 @@ from pydantic import PrivateAttr
 
 from tidegate.authoring.found import Call
 from tidegate.authoring.option_calls import (
-    LISTS,
     UNFIT,
     Try,
     beyond,
     by_subcommand,
-    keys_of,
-    values_in,
     with_both,
-    with_configuration,
     with_option,
-    with_value,
-    with_word,
-    words_of,
 )
 from tidegate.authoring.pace import slowness
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
-from tidegate.authoring.round_trips import round_trips
 from tidegate.authoring.samples import WHOLE, joins, kind_of, sample, samples_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
@@ -51,17 +42,11 @@ MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other
 LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that are tried at once, and such calls at first
 FEWEST_JOINED, MOST_FAILED = 3, 8  # inputs of one call, and calls that may show nothing new, beside half of all
 MOST_FIT, FEW_FORMS = 24, 2  # inputs of tests that are tried if no other works, and forms of calls
-MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
-MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inputs
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
-MOST_KEYS = 12  # of an input, as words of a call
-_QUERIES = (("", "."), (".", "."), ("$.", "."), ("/", "/"))  # how a query names a key: its start, and what joins two
-MOST_UNDONE = 2  # lines whose output is given back to the tool
-MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS, MOST_CROSSED = 24, 60  # lines that get a second option: the next one, and others; and lines with another's
 _UNKNOWN = Part(kind="option", name="--no-such-option")
-MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
+MOST_WRONG = 3  # lines that are spoilt
 
 
 class Prober(Agent):
@@ -74,14 +59,9 @@ class Prober(Agent):
     plans: dict[str, tuple[Try, ...]] = {}
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
-    configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
-    environment: tuple[str, ...] = ()  # settings of variables
     given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
-    related: dict[str, tuple[str, ...]] = {}  # texts of tests, by the option or the value that they are about
     seconds: float = PLANS_SECONDS  # of all plans
     cases: tuple[tuple[str, str], ...] = ()  # more texts of tests, by name; those without a suffix fit any kind
-    _set: set[str] = PrivateAttr(default_factory=set)  # variables that changed something, in all plans
-    _lists: list[list[str]] = PrivateAttr(default_factory=list)  # words that options such as `--list` print
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
     _used: dict[str, float] = PrivateAttr(default_factory=dict)  # seconds of the plans that have ended
 
@@ -94,11 +74,7 @@ class Prober(Agent):
         probe.allow(TRIES_SHARE)
         await self._try_plan(probe, plan)
         tried = probe.found().of("call")
-        await self._try_keys(probe, tried)
         probe.allow(JOINED_SHARE)
-        with_input = [line for line in _single(tried) if probe.input_of(line)][:MOST_UNDONE]
-        for one in round_trips(with_input, probe.plain, session.binary, self.parts):
-            probe.keep(await probe.tried(one))
         await self._try_joined(probe, tried)
         probe.allow(MAIN_SHARE)
         kept = await self._try_main_options(probe)
@@ -108,18 +84,13 @@ class Prober(Agent):
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
         bases = await self._bases(probe, lines, plan)
-        await self._try_configurations(probe, bases[:MOST_CONFIGURED])
-        bases = [*(await self._with_variables(probe, bases[:MOST_CONFIGURED])), *bases]
         kept += await self._try_options(probe, bases, [part for part, _ in kept], is_last=True)
         await self._try_aliases(probe, kept)
         await self._try_pairs(probe, kept, [1])
         shown = [call for _, call in kept if call.kind == "option"]
-        await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
         await self._with_options(probe, shown)
         probe.allow(1.0)
         await self._try_faults(probe, bases, [part for part, call in kept if call.kind == "silent"])
-        for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
-            await probe.again(line)
         await self._vary(probe, lines, [call.line for call in shown])
         await self._try_pairs(probe, kept, range(2, len(kept)), tried)
         self._used[session.scenario] = time.monotonic() - probe.began
@@ -130,7 +101,6 @@ class Prober(Agent):
         """Keep the options that show something on one line of each subcommand."""
         of_each = by_subcommand(_single(probe.found().of("call")), probe.session.binary, self.parts)
         main = [line for own in of_each.values() for line in await probe.repeatable(own, 1)]
-        await self._read_lists(probe)
         return await self._try_options(probe, main, ())
 
     async def _on_samples(self, probe: Probe, lines: Iterable[str]) -> None:
@@ -146,7 +116,9 @@ class Prober(Agent):
     async def _bases(self, probe: Probe, lines: Sequence[str], plan: Sequence[Try]) -> list[str]:
         """Return lines that get options, some of each subcommand. Those with an input also get that on stdin."""
         single = _single(lines)
-        bases = await probe.repeatable(single) or probe.bare(plan)
+        bases = await probe.repeatable(single)
+        if not any(map(probe.input_of, bases)):
+            bases += [line for line in probe.bare(plan) if probe.input_of(line) or not bases]
         covered = by_subcommand(bases, probe.session.binary, self.parts)
         of_each = by_subcommand(single, probe.session.binary, self.parts)
         for own in of_each.values():
@@ -175,20 +147,11 @@ class Prober(Agent):
             else:
                 probe.keep(call)
         await self._try_fit(probe, plan)
-        for line, why in [*probe.failed.items()]:
-            await self._try_advised(probe, line, why)
         again = [Try(ways=(line,), wants="prints") for line in probe.stale]
         again += [Try(ways=(line,)) for line in probe.failed]
         for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
             probe.keep(await probe.tried(one))
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
-
-    async def _try_advised(self, probe: Probe, line: str, why: str) -> None:
-        """Keep a line that failed with the option that its error names, if it then works."""
-        words = {*re.findall(r"--[a-z][\w-]*", why)}
-        for part in (part for part in self.parts if {part.name} == words and part.name not in line):
-            for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
-                probe.keep(await probe.tried(one))
 
     async def _try_fit(self, probe: Probe, plan: Iterable[Try]) -> None:
         """If nothing works on an input, keep a call on an input of tests, of those with most marks."""
@@ -217,28 +180,6 @@ class Prober(Agent):
             order.sort(key=lambda kind: forms[kind] in probe.erring)
             found += [{kind: forms[kind] for kind in order}] if forms else []
         return found
-
-    async def _try_keys(self, probe: Probe, lines: Sequence[str]) -> None:
-        """Keep a line of each subcommand with keys of its input as words, as in queries, if they show something."""
-        found = [forms[".json"] for forms in self._forms(probe, lines) if ".json" in forms]
-        for line in (line for line in found if line not in probe.plain):
-            own = probe.input_of(line) or ""
-            keys = keys_of(text := probe.files.get(own, ""))
-            for sign, join in _QUERIES if keys else ():
-                words = [shlex.quote(sign + join.join(key)) for key in keys][:MOST_KEYS]
-                ways = with_word(line, words[0], own)
-                first = await probe.tried(Try(ways=ways, provides=False), base=line)
-                if first is None or first.line not in ways:
-                    continue
-                answer = probe.printed.get(first.line, text)
-                if len(answer) > len(text) / 2 or str(next(iter(keys.values()))) not in answer:
-                    continue
-                place = ways.index(first.line)
-                more = [with_word(line, word, own)[place] for word in (*words[1:], " ".join(words[:2]))]
-                others = [await probe.tried(Try(ways=(way,), provides=False), base=line) for way in more]
-                shown = [call for call in (first, *others) if call is not None and call.kind == "option"]
-                probe.calls += [call.model_copy(update={"kind": "call"}) for call in shown]
-                break
 
     async def _try_joined(self, probe: Probe, lines: Sequence[str]) -> None:
         """Keep lines of each subcommand with many inputs of tests at once, since a slow tool has no time for each:
@@ -319,40 +260,12 @@ class Prober(Agent):
                 probe.keep(found and found.model_copy(update={"kind": "variation"}))
             for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
                 await probe.on_cases(call.line, [(name, text)], kind="variation")
-        of_each = (
-            iter([(call.line, _about(word, number), text) for number, text in enumerate(self.related[word], 1)])
-            for call in calls
-            for word in (*values_in(call.line), *re.findall(r"(?<!\S)--?[\w-]+", call.line))
-            if word in self.related
-        )
-        for line, name, text in in_turn(of_each):
-            await probe.on_cases(line, [(name, text)], kind="variation")
 
     def _seconds(self, name: str) -> float:
         """Return the plan's share of the seconds that are left by those that have ended."""
         weights = {one: 10 + min(len(tries), 40) for one, tries in self.plans.items() if one not in self._used}
         total = self.seconds * slowness()
         return min(total, (AT_ONCE * total - sum(self._used.values())) * weights[name] / sum(weights.values()))
-
-    async def _try_configurations(self, probe: Probe, bases: Sequence[str]) -> None:
-        """Keep these lines with each configuration that changes what they show."""
-        for (name, text), base in product(self.configurations, bases):
-            if probe.session.read_text(name) is None:
-                with_file = Try(ways=(with_configuration(base, name, text),), wants="prints")
-                call = await probe.tried(with_file, base=base)
-                probe.keep(call if call is not None and call.kind == "option" else None)
-
-    async def _with_variables(self, probe: Probe, bases: Sequence[str]) -> list[str]:
-        """Keep with each variable the first of these lines that it changes, and return them."""
-        found = list[str]()
-        for setting, base in product(self.environment, bases):
-            with_it = Try(ways=(f"export {setting}; {base}",), wants="prints")
-            call = None if setting in self._set else await probe.tried(with_it, base=base)
-            if call is not None and call.kind == "option":
-                self._set.add(setting)
-                probe.keep(call)
-                found.append(call.line)
-        return found
 
     async def _try_pairs(
         self, probe: Probe, kept: Sequence[tuple[Part, Call]], apart: Iterable[int], lines: Sequence[str] = ()
@@ -379,13 +292,6 @@ class Prober(Agent):
         numbered = ((line, "") for one in shown for line in islice(with_numbers(one, binary, names), FEW))
         for line, command in (*variations(plain, binary, names), *numbered):
             await probe.vary(line, command)
-
-    async def _read_lists(self, probe: Probe) -> None:
-        """Remember the words that options such as `--list` print, if no plan did."""
-        for part in self.parts if not self._lists else ():
-            if part.kind == "option" and not part.takes_value and LISTS.search(part.name):
-                words = words_of(await probe.printed_by(f"{probe.session.binary} {part.command} {part.name}"))
-                self._lists += [words] if len(words) > 1 else []
 
     async def _try_aliases(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
         """Keep the lines with an option also with another name of it, such as the short one."""
@@ -428,8 +334,6 @@ class Prober(Agent):
         elif not found and not part.choices:  # help may not show if it takes a value
             other = part.model_copy(update={"takes_value": not part.takes_value})
             found = await self._with_option(probe, other, bases)
-        if is_last and all(call.kind == "silent" for call in found):
-            found = await self._on_related(probe, part, bases) or found
         found = [call.model_copy(update={"about": f"{part.command} {part.name}"}) for call in found]
         probe.calls += found
         if is_last and not found:
@@ -438,36 +342,18 @@ class Prober(Agent):
         return found
 
     async def _vary_option(self, probe: Probe, part: Part, found: Sequence[Call]) -> None:
-        """Try the option with two values at once, one that it does not list, and values that other options list."""
+        """Try the option with two values at once, and with one that it does not list."""
         first, second, *_ = (*(call.line for call in found if call.kind == "option"), "", "")
         if both := with_both(first, second, part):
             await probe.vary(both, part.command)
         for call in found[:1]:
             if part.choices:
                 await probe.vary(beyond(call.line, part), part.command)
-            given = next(iter(values_in(call.line)), "")
-            for words in self._lists:
-                for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
-                    await probe.vary(with_value(call.line, part, word), part.command)
-
-    async def _on_related(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
-        """Return the first line that shows something with the option on a text of tests about it."""
-        before = len(probe.calls)
-        line, own = next(((base, own) for base in bases if (own := probe.input_of(base))), ("", ""))
-        for number, text in enumerate(self.related.get(part.name, ())[:MOST_ABOUT] if own else (), 1):
-            for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
-                case = [(_about(part.name, number), text)]
-                if await probe.on_cases(one.ways[0], case, kind="option", own=own, keeps_refused=False):
-                    return [probe.calls.pop() for _ in range(len(probe.calls) - before)]
-        return []
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
-        binary, plain, printed, lists = probe.session.binary, probe.plain, probe.printed, self._lists
-        own = {
-            base: [*with_option(plain.get(base, base), binary, part, self.parts, printed[base], lists)]
-            for base in bases
-        }
+        binary, plain, printed = probe.session.binary, probe.plain, probe.printed
+        own = {base: [*with_option(plain.get(base, base), binary, part, self.parts, printed[base])] for base in bases}
         silent: list[Call] = []
         refused = 0
         for base, tries in [one for one in own.items() if one[1]][:MOST_OF_OPTION]:
@@ -483,11 +369,6 @@ class Prober(Agent):
             silent = silent or found[:1]
             refused += not found
         return silent
-
-
-def _about(word: str, number: int) -> str:
-    """Return the name of a text of tests about an option or a value."""
-    return f"{word.strip('-')}{number}"
 
 
 def _single(lines: Iterable[str]) -> list[str]:

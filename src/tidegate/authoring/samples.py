@@ -33,7 +33,8 @@ _OTHERS = (  # texts of the first sample, and those of the second
 
 def kind_of(name: str) -> str:
     """Return the kind of sample for a file of this name, such as `.json`; '' if there is none."""
-    suffix = f".{name.rpartition('.')[2].lower()}" if "." in name else ""
+    name = name.lower().removesuffix(".gz")  # what reads compressed files mostly reads others, too
+    suffix = f".{name.rpartition('.')[2]}" if "." in name else ""
     suffix = _SAME.get(suffix, suffix)
     return suffix if suffix in SAMPLES else ""
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePath
 
 from tidegate.authoring.samples import kind_of, samples_of
 from tidegate.authoring.shown_calls import shown_blocks, shown_in_shell, shown_lines, shown_objects, shown_texts
 from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, find_spec_examples
 from tidegate.authoring.variations import in_turn
-from tidegate.model.surface import Part
 
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, LONGEST_GIVEN = 3, 3_000  # inputs of tests, and characters of one
-MOST_RELATED = 12  # texts of tests about an option, or a value of one
-_TEST = re.compile(r"(?m)^(?=[ \t]*(?:(?:async )?def test|(?:it|test|describe)\b|@test\b|func Test|sub test))")
 _SUFFIX = re.compile(r"(?<=[\w*\s`'\"(])\.[a-z]{1,8}\b")  # also of a file without another name, such as `.env`
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
@@ -75,38 +71,6 @@ def cases(
     }
     texts_first = sorted(new, key=lambda name: (group[name], not new[name]))
     return *((name, "") for name in binary), *((name, found[name]) for name in texts_first)
-
-
-def related(code: Collection[str], parts: Iterable[Part], files: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return texts of tests by the option, or the value of one, that they are about: of the tests that name it, unless
-    many do; first of those that name few. `files`: texts by name, which tests may name, too.
-    """
-    tests = [test for text in code for test in _TEST.split(text)]
-    options = [part for part in parts if part.kind == "option"]
-    named = {value: rf"""['"]{re.escape(value)}['"]""" for part in options for value in part.choices}
-    named |= {part.name: _as_argument(part) for part in options}
-    about = {word: [*filter(re.compile(pattern).search, tests)] for word, pattern in named.items()}
-    count = Counter(test for own in about.values() for test in own)
-    found: dict[str, tuple[str, ...]] = {}
-    for word, own in about.items():
-        own.sort(key=lambda test: count[test])
-        texts = (text for test in own for text in (*_files_in(test, files), *shown_texts([test]), *shown_lines([test])))
-        fit = dict.fromkeys(text for text in texts if text and len(text) <= LONGEST_GIVEN)
-        if 0 < len(own) <= len(tests) / 3:
-            found[word] = tuple(islice(fit, MOST_RELATED))
-    return found
-
-
-def _as_argument(part: Part) -> str:
-    """Return a pattern for the option in a call of the tool, or of a function."""
-    word = part.name.lstrip("-").removeprefix("no-")
-    argument = rf"|(?i:{word.replace('-', '[-_]?')})['\"]? ?[=:]" if len(word) > 2 else ""
-    return rf"(?<![\w-])(?:{re.escape(part.name)}(?![\w-]){argument})"
-
-
-def _files_in(test: str, files: Mapping[str, str]) -> Iterator[str]:
-    names = (name.rpartition("/")[2] for name in re.findall(r"""['"]([\w./-]+\.\w+)['"]""", test))
-    return (files[name] for name in names if name in files)
 
 
 def kinds_named_in(texts: Iterable[str]) -> list[str]:

@@ -453,9 +453,16 @@ def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     assert linked is not None
     assert linked.build == ("npm ci --ignore-scripts && npm rebuild", *whole.build[1:])
     assert with_less(less, "build on head: `npm ci --ignore-scripts` failed (exit 1): no network") is None
-    forced = with_less(tool, "build on head: `npm ci` failed (exit 1): npm error code EBADDEVENGINES")
-    assert forced is not None
-    assert all(one.startswith("export npm_config_force=true; np") for one in forced.build)
+    for code in ("EBADDEVENGINES", "EBADENGINE"):
+        forced = sure(with_less(tool, f"build on head: `npm ci` failed (exit 1): npm error code {code}"))
+        assert all(one.startswith("export npm_config_force=true; np") for one in forced.build)
+
+
+def test_a_script_that_needs_bun_gets_it() -> None:
+    run = "npx --yes -p pnpm@9 -p yarn -c 'npm run build --if-present'"
+    tool = Tool("tally", ("npm ci --ignore-scripts && npm rebuild", run), (".",), "package.json")
+    failure = f"build on head: `{run}` failed (exit 127): sh: 1: bun: not found"
+    assert sure(with_less(tool, failure)).build == (tool.build[0], run.replace("--yes", "--yes -p bun"))
 
 
 @pytest.mark.parametrize("imported", ["..", ".", "../"])

@@ -14,7 +14,7 @@ from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES
 from tidegate.authoring.probing import LONGEST_JOINED, Prober
 from tidegate.authoring.samples import joins
-from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
+from tidegate.authoring.tool_inputs import cases, kinds_named_in
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
@@ -107,26 +107,6 @@ def test_a_text_of_code_that_is_one_character_or_has_controls_is_no_input(tmp_pa
 def test_what_docs_show_as_a_file_of_the_tools_kind_comes_before_texts_of_tests(tmp_path: Path) -> None:
     docs = "Reads a.js\n```javascript\nf(1);\n```\n```sh\nrun\n```\n```python\nf()\n```\n  ```tally\n  [a]\n  ```\n"
     assert [text for _, text in cases(tmp_path, ["is('{};')"], [docs])] == ["[a]\n", "f(1);\n", "{};\n"]
-
-
-def test_a_value_of_an_option_gets_the_texts_of_the_tests_about_it(tmp_path: Path) -> None:
-    parts = of_help({"": "usage: count FILE\n\n  --as {short,long}  How\n"}, "count")
-    about = ["check('short', 'a,{b}')", "check('short', 'long', 'c,d,{e}')", "check('f,g')", "x", "y", "z"]
-    given = related(about, parts, {})
-    assert given == {"short": ("a,{b}\n", "c,d,{e}\n"), "long": ("c,d,{e}\n",)}
-    assert related(about[:2], parts, {}) == {}, "what most tests name is not what they are about"
-
-    def counting(words: list[str], files: dict[str, str]) -> str | None:
-        return f"{len(files[words[-1]])} {words}" if words[-1] in files else None
-
-    prober = Prober(
-        plans={"plan": (Try(ways=("count sample.txt",)),)}, parts=parts, inputs=("sample.txt",), related=given
-    )
-    session = FakeSession(counting, tmp_path)
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert "count --as short short1.txt" in found.of("variation")
-    assert found.files["short1.txt"] == "a,{b}\n"
 
 
 def test_line_ends_and_an_empty_input_are_tried(tmp_path: Path) -> None:
@@ -306,33 +286,6 @@ def test_a_large_input_is_tried(tmp_path: Path) -> None:
 
     found = found_with(of_any, tmp_path, {})
     assert [line for line in found.of("variation") if "> long.txt; count long.txt;" in line]
-
-
-ABOUT = """\
-it('reads a file', () => run('a.txt').output('1'));
-it('ignores case', () => run('--loud', fixture('loud.txt')).output('2'));
-it('is quiet', () => format('some,{text}', { quiet: true }));
-it('reads another file', () => run('b.txt').output('1'));
-"""
-
-
-def test_an_option_gets_the_texts_and_files_of_the_tests_that_name_it(tmp_path: Path) -> None:
-    page = "usage: count [options] FILE\n\nOptions:\n  --loud   In capitals\n  --quiet  Without names\n"
-    parts = of_help({"": page}, "count")
-    given = related([ABOUT], parts, {"loud.txt": "a loud one\n"})
-    assert given == {"--loud": ("a loud one\n",), "--quiet": ("some,{text}\n",)}
-
-    def counting(words: list[str], files: dict[str, str]) -> str | None:
-        text = files.get(words[-1])
-        return None if text is None else "LOUD" if "--loud" in words and "loud" in text else "quiet"
-
-    prober = Prober(
-        plans={"plan": (Try(ways=("count sample.txt",)),)}, parts=parts, inputs=("sample.txt",), related=given
-    )
-    session = FakeSession(counting, tmp_path)
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.of("option") == ("count --loud loud1.txt",)
 
 
 def test_an_option_for_the_input_gets_that_of_the_line(tmp_path: Path) -> None:

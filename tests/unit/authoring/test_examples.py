@@ -11,7 +11,6 @@ from tidegate.authoring.examples import (
     called_by_name,
     calls_in_code,
     code_of_tests,
-    configurations,
     documented,
     documented_options,
     followed,
@@ -20,7 +19,6 @@ from tidegate.authoring.examples import (
     in_scripts,
     named_once,
     usage_options,
-    variables,
     with_choices,
     without_addresses,
 )
@@ -273,18 +271,6 @@ def test_a_file_of_the_home_may_be_one_of_the_workspace(tmp_path: Path) -> None:
     assert [one.ways for one in found.tries] == [("tally add ~/notes/a ~x", "tally add notes/a ~x")]
 
 
-def test_configurations_of_docs_come_with_each_switch_the_other_way_too() -> None:
-    text = "See setup.cfg. In `tally.toml`:\n\n```toml\nall = true\n```\n\n```sh\ntally\n```\n\n" + "x" * 400
-    assert configurations([text, f"{text}\n```json\n{{}}\n```\n"]) == (
-        *(("tally.toml", "all = true\n"), ("tally.toml", "all = false\n")),
-    )
-
-
-def test_configurations_in_restructured_text_are_those_of_the_nearest_fitting_file() -> None:
-    text = "Files:\n\n* ``$CWD/tally.ini``\n* ``./pyproject.toml``\n\nAs in::\n\n    [tally]\n\n    all=1\n\nMore.\n"
-    assert configurations([text]) == (("tally.ini", "[tally]\n\nall=1\n"),)
-
-
 def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(tmp_path: Path) -> None:
     texts = ["Counts rows of *.csv, x.csv and y.yaml."]
     root = write(tmp_path, {"tests/data/ports.csv": "port,flag\n80,on\n", "src/own.csv": "no input\n"})
@@ -497,12 +483,6 @@ def test_values_that_a_description_gives_a_meaning_are_choices() -> None:
 def test_phrases_of_tests_are_arguments() -> None:
     code = ["a('1,000 words', 'one')\n"]
     assert [one.ways for one in phrases("tally", code, []).tries] == [("tally '1,000 words'",)]
-
-
-def test_variables_that_are_named_like_the_tool_or_exported_are_known() -> None:
-    texts = ["Set MY_TALLY_FORCE=1 or MY_TALLY_FORCE to list. ${MY_TALLY_COLOUR}, NO_COLOR, XMY_TALLY_X, MY_TALLY_"]
-    texts += ["```sh\nexport _TALLY_SINCE=2023-01-20\nexport PATH=/opt/bin\nexport _TALLY_KEY=$KEY\n```"]
-    assert variables("my-tally", texts) == ("MY_TALLY_FORCE=1", "MY_TALLY_COLOUR=1", "_TALLY_SINCE=2023-01-20")
 
 
 def test_what_docs_pipe_into_the_tool_from_another_program_is_a_sample(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from tidegate.authoring.observed_gates import crashed
 from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import Probe
 from tidegate.authoring.probing import Prober
-from tidegate.authoring.tool_inputs import related
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult
@@ -190,31 +189,6 @@ def test_a_file_is_given_by_the_option_for_it_and_numbers_may_be_zero() -> None:
     tries = main_use("tally", ["a.md", "b.md", "c.md"], [], parts)
     named = [one.ways[0] for one in tries.tries if "--" in one.ways[0]]
     assert named == ["tally --data-file a.md", "tally --data-file b.md"]
-
-
-def test_texts_of_tests_about_few_options_come_first() -> None:
-    page = "usage: count\n\noptions:\n  --all  All\n  --long  Long\n"
-    code = "it('x', () => run('--all', '--long', 'both;'));\nit('y', () => run('--all', 'one;'));\n" + "it('z');\n" * 4
-    assert related([code], of_help({"": page}, "count"), {})["--all"] == ("one;\n", "both;\n")
-
-
-def test_a_variable_of_one_letter_is_no_option_of_that_name() -> None:
-    code = "it('x', () => { i = 'one;' });\n" + "it('z');\n" * 4
-    assert related([code], (Part(name="-i", kind="option"),), {}) == {}
-
-
-def test_an_option_that_shows_something_is_tried_on_texts_about_it_too(tmp_path: Path) -> None:
-    parts = of_help({"": "options:\n  --long  Long\n"}, "count")
-
-    def long(words: list[str], files: dict[str, str]) -> str | None:
-        return f"{files[words[-1]]} {'--long' in words}" if words[-1] in files else None
-
-    prober = Prober(
-        plans={"plan": (Try(ways=("count a.txt",)),)}, parts=parts, inputs=("a.txt",), related={"--long": ("new\n",)}
-    )
-    session = FakeSession(long, tmp_path)
-    asyncio.run(prober.run(cast("Session", session)))
-    assert "count --long long1.txt" in session.events[0].text
 
 
 def test_a_program_that_lacks_a_module_of_perl_has_crashed() -> None:

@@ -223,6 +223,7 @@ def test_a_linter_that_exits_with_1_shows_a_result(printed: str) -> None:
             ran("", 1),
             ran("\x1b[24;1Hnotes.txt 3L\n"),
             ran("x\n", 1, "no such file\n"),
+            ran("", stderr="read error: 0: Is a directory\n"),
             ran("a.txt  [error opening dir]\n\n0 directories, 1 file\n"),
             ran("samples/  [error opening dir]\n\n0 directories, 0 files\n", 2),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,10 +65,10 @@ class FakeSession:
         self.events.append(event)
 
 
-def probed(tool: Does, repo: Path, tries: tuple[Try, ...], help_text: str = "", *environment: str) -> Found:
+def probed(tool: Does, repo: Path, tries: tuple[Try, ...], help_text: str = "") -> Found:
     parts: tuple[Part, ...] = of_help({"": help_text}, "count")
     inputs = ("sample.txt", "sample.json", "sample.py")
-    prober = Prober(plans={"plan": tries}, parts=parts, inputs=inputs, environment=environment)
+    prober = Prober(plans={"plan": tries}, parts=parts, inputs=inputs)
     session = FakeSession(tool, repo)
     asyncio.run(prober.run(cast("Session", session)))
     return read_found([one.text for one in session.events if isinstance(one, Message)])
@@ -137,36 +136,14 @@ def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_
     assert found.of("silent") == ("count empty.py", "count --quick sample.py")
 
 
-@pytest.mark.parametrize(
-    ("error", "kept"),
-    [
-        ("error: --whole is needed for a folder", ("count --whole sample.py",)),
-        ("error: --whole or --half is needed for a folder", ()),
-        ("error: --other is needed for a folder", ()),
-    ],
-)
-def test_a_line_gets_the_option_that_its_error_names(error: str, kept: tuple[str, ...], tmp_path: Path) -> None:
-    session = FakeSession(lambda words, _: "counted\n" if words[0] == "--whole" else None, tmp_path)
-    session.error = error
-    parts = of_help({"": "usage: count\n\n  --whole  Whole\n  --half  Half\n"}, "count")
-    prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, parts=parts, inputs=("sample.py",))
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.of("call")[:1] == kept
+def test_options_are_tried_on_inputs_on_which_the_tool_is_silent_without_them(tmp_path: Path) -> None:
+    def compiling(words: list[str], files: dict[str, str]) -> str | None:
+        if words == ["0"]:
+            return "nothing"
+        return None if words[-1] not in files else f"made of {words[-1]}" if "--make" in words else ""
 
-
-def test_keys_of_an_object_in_json_are_tried_as_queries_in_the_form_that_the_tool_knows(tmp_path: Path) -> None:
-    def query(words: list[str], files: dict[str, str]) -> str | None:
-        paths = [word for word in words if word.startswith("'$.")]
-        if words[-1] != "sample.json" or "sample.json" not in files or len(words) > len(paths) + 1:
-            return None
-        value = json.loads(files[words[-1]])
-        return "".join(f"{value.get(path[3:-1], 'none')}\n" for path in paths) or files[words[-1]]
-
-    found = probed(query, tmp_path, (Try(ways=("count sample.json",)),)).of("call")
-    first = ["count '$.name' sample.json", "count '$.nested.key' sample.json", "count '$.class.A-b' sample.json"]
-    assert [line for line in found if "$" in line][:3] == first
-    assert "count '$.name' '$.nested.key' sample.json" in found
+    tries = tuple(Try(ways=(f"count {word}",), wants="prints") for word in ("sample.txt", "sample.py", "0"))
+    assert probed(compiling, tmp_path, tries, "options:\n  --make  Make it\n").of("option")
 
 
 def test_an_option_that_showed_something_in_one_plan_is_tried_on_one_line_only_in_another(tmp_path: Path) -> None:
@@ -499,23 +476,6 @@ def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_re
     assert found.of("refused") == ("count 5 5",)  # `count 5 14` and others are refused with the same words
 
 
-def test_values_that_an_option_lists_are_those_of_another_option(tmp_path: Path) -> None:
-    """Codes of two letters, too. An option that takes no value is tried without one, whatever its help shows."""
-
-    def spelling(words: list[str], files: dict[str, str]) -> str | None:
-        if words == ["--list-langs"]:
-            return "en\nfr\nde\nxx"
-        lang = words[words.index("--lang") + 1] if "--lang" in words else "en"
-        shown = {"en": "three", "fr": "trois", "de": "drei"}.get(lang)
-        known = all(word in ("--lang", "--loud", lang, "3") for word in words)
-        return f"{shown}{'!' * ('--loud' in words)}" if shown and known else None
-
-    help_text = "  --lang LANG  the language\n  --list-langs  all languages\n  --loud Say it loud\n"
-    found = probed(spelling, tmp_path, (Try(ways=("count 3",)),), help_text)
-    lines = {*found.of("option"), *found.of("variation")}
-    assert lines >= {"count --lang fr 3", "count --lang de 3", "count --loud 3"}
-
-
 def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
     def writing(words: list[str], files: dict[str, str]) -> str | None:
         (tmp_path / "out.txt").write_text(" ".join(words), encoding="utf-8")
@@ -554,16 +514,6 @@ def test_an_option_is_tried_by_its_short_name_too(tmp_path: Path) -> None:
     found = probed(quick, tmp_path, (Try(ways=("count hi",)),), "options:\n  -q, --quick  Quick\n")
     assert "count --quick hi" in found.of("option")
     assert "count -q hi" in found.of("variation")
-
-
-def test_a_value_of_an_option_is_one_that_another_option_lists(tmp_path: Path) -> None:
-    def drawing(words: list[str], files: dict[str, str]) -> str | None:
-        figure = words[words.index("-f") + 1] if "-f" in words else "cow"
-        drawn = {"cow": "(oo) moo", "tux": "<o> quack", "owl": "{o,o} hoo"}.get(figure)
-        return "owl tux cow" if "-l" in words else drawn
-
-    found = probed(drawing, tmp_path, (Try(ways=("count hi",)),), "options:\n  -f NAME  Figure\n  -l  List them\n")
-    assert "count -f tux hi" in found.of("option")
 
 
 def test_a_line_with_an_option_is_also_tried_on_its_input_with_other_line_ends(tmp_path: Path) -> None:
@@ -606,18 +556,6 @@ def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path
 
     found = probed(reading, tmp_path, (Try(ways=("count sample.txt",)), Try(ways=("count sample.json",))))
     assert found.of("variation")[-1] == "count < sample.txt"
-
-
-def test_a_variable_that_changes_an_output_is_kept_and_options_are_tried_with_it(tmp_path: Path) -> None:
-    def coloured(words: list[str], files: dict[str, str]) -> str | None:
-        shows = "list" in words and "--blue" not in words
-        return ("red list" if "count" in words else "list") if shows else "blue" if "count" in words else "list"
-
-    found = probed(
-        coloured, tmp_path, (Try(ways=("count list",)),), "options:\n  --blue  Blue\n", "COUNT_FORCE=1", "COUNT_X=1"
-    )
-    assert found.of("option")[0] == "export COUNT_FORCE=1; count list"
-    assert "export COUNT_FORCE=1; count --blue list" in found.of("option")
 
 
 def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) -> None:
@@ -745,26 +683,6 @@ def test_a_file_whose_name_has_no_suffix_is_made_if_the_error_says_that_one_is_m
     )
 
 
-def test_a_configuration_that_changes_an_output_is_kept_with_the_line(tmp_path: Path) -> None:
-    session = FakeSession(of_python, tmp_path)
-    answer = session.shell
-
-    async def shell(command: str, *, timeout_secs: float) -> CommandResult:
-        line = next((row for row in command.splitlines() if row.startswith("count ")), command)
-        ran = await answer(line, timeout_secs=timeout_secs)
-        told = "all " if "all = true" in command else ""
-        return ran.model_copy(update={"command": command, "stdout": told + ran.stdout})
-
-    session.shell = shell  # type: ignore[method-assign]
-    both = (("a.ini", "all = true\n"), ("a.ini", "all = false\n"))
-    prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, inputs=("sample.py",), configurations=both)
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.of("option") == (
-        "cat > a.ini <<'END'\nall = true\nEND\ncount sample.py\nstatus=$?; rm a.ini; (exit $status)",
-    )
-
-
 def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "data.gz").write_bytes(b"\x1f\x8b\xff a")
 
@@ -817,21 +735,6 @@ def test_what_is_tried_later_has_its_own_part_of_the_time_if_the_plan_s_part_fal
     assert not probe.is_late
     now[0] = 192.0
     assert probe.is_late
-
-
-def test_a_line_that_writes_a_file_is_repeated_where_the_file_is_there(tmp_path: Path) -> None:
-    class Writing(FakeSession):
-        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
-            if command.startswith("count") and " && cat " not in command:
-                (self.workspace / "out.txt").write_text(str(time.monotonic_ns()))
-                self.files["out.txt"] = "a result\n"
-            return await super().shell(command, timeout_secs=timeout_secs)
-
-    prober = Prober(plans={"plan": (Try(ways=("count sample.txt",)),)})
-    session = Writing(lambda words, files: "", tmp_path)
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert "count sample.txt >/dev/null 2>&1; count sample.txt && cat out.txt" in found.of("variation")
 
 
 def test_an_option_is_combined_with_others_than_the_next_one(tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ def test_samples_are_what_their_names_say() -> None:
 def test_a_second_sample_has_other_values() -> None:
     assert json.loads(sample("x.json", 1))["name"] == "Bea"
     assert sample("x.unknown") == SAMPLES[".txt"]
+
+
+def test_the_sample_of_a_compressed_file_is_that_of_its_content() -> None:
+    assert sample("reads.fa.gz") == SAMPLES[".fa"]
     assert sample(HISTORY).startswith("#!/bin/sh")
 
 

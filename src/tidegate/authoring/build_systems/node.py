@@ -62,10 +62,13 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
         build = tuple(re.sub(r"\bnpm (ci|install)(?! --)", r"npm \1 --omit=dev", command) for command in own)
     elif "error TS" in failure and "npm run" in failure and not any("||" in one for one in build):
         build = tuple(f"{command} || true" if "npm run" in command else command for command in build)
+    elif re.search(r"\bbunx?: not found", failure) and "-p bun" not in str(build):
+        build = tuple(one.replace("npx --yes", "npx --yes -p bun") for one in build)
     elif failed := re.search(r"`(npm run \w+)` failed", failure):
         build = tuple(command for command in build if command != failed[1])
     elif re.search(r"`npm (?:ci|install)\b[^`]*` failed", failure) and not any("--ignore" in one for one in build):
-        force = "export npm_config_force=true; " if "EBADDEVENGINES" in failure else ""  # it wants another manager
+        wants = re.search("EBAD(?:DEV)?ENGINE", failure)  # another manager, or version of node
+        force = "export npm_config_force=true; " if wants else ""
         first, *others = (force + re.sub(r"\bnpm (?:ci|install)\b.*", r"\g<0> --ignore-scripts", one) for one in build)
         made = () if any("npm run" in one for one in build) else (f"{force}{_RUN_BUILD}",)
         build = (f"{first} && npm rebuild", *made, *others)
@@ -123,7 +126,7 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     whole = _is_whole(root / where / str(file), package, root / where) and _has_parts(package, root / where)
     lacks = "prepare" not in scripts and not whole
     script = next((one for one in _MAKING if one in scripts), "") if lacks else ""
-    others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get(script)))
+    others = "".join(f" -p {name}" for name in ("pnpm", "yarn", "bun") if name in str(scripts.get(script)))
     run = f"npx --yes{others} -c 'npm run {script}'" if others else f"npm run {script}"
     made = (f"{enter}{run}{' || true' if script == 'test' else ''}",) if script else ()
     omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
