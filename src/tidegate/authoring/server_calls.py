@@ -48,7 +48,7 @@ _SOURCE = re.compile(r"source|src|from")  # of a tool for files
 _OF_IDS = ("string", "array")  # types
 _NAME = re.compile(r"(?i)(?:name|title|label)$")
 _ODD = ("", "a(b", RICH, "long text, " * 20)
-_FOLDERS = ("new/inner", "inner/..")  # of files
+_FOLDERS = ("new/inner", "inner/..", "..")  # of files
 
 
 _Ranked = tuple[int, int, Example]  # with the tool's rank, and the turn

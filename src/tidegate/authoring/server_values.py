@@ -36,6 +36,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"new.?(?:str|text|content|value)|^replace": ("Grace", "  Grüße"),
     r"zone|tz$": ("America/New_York", "Asia/Kolkata", "UTC"),
     r"(?:^|_)time$": ("14:30", "2024-02-29T14:30:00.250"),
+    r"^(?:source_?|python_?)?code$|^script$|snippet": ("print(6 * 7)", "'Ada' + 'Bea'", "[3, 1, 2]"),
     r"query|search|term|pattern": ("apple", "Ada", "banana"),
     r"start_?cell": ("A1", "A2"),
     r"end_?cell": ("B2", "C3"),

@@ -753,7 +753,9 @@ def test_folders_of_a_server_have_the_samples_too() -> None:
 def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
     text = {"type": "string"}
     write = tool("write_file", ("path", "content"), path=text, content=text)
-    assert {"new/inner/notes.txt", "inner/../notes.txt"} <= {one.input["path"] for one in examples([write], [])}
+    assert {"new/inner/notes.txt", "inner/../notes.txt", "../notes.txt"} <= {
+        one.input["path"] for one in examples([write], [])
+    }
 
 
 def test_one_more_parameter_is_tried_with_a_call_that_works() -> None:
@@ -940,3 +942,9 @@ def test_each_unit_of_a_conversion_is_given_once_on_both_sides() -> None:
     calls = [one.input for one in examples(tools, []) if one.tool == "convert0" and one.tries in ("", "option")]
     assert {one["from"] for one in calls} == {one["to"] for one in calls} == {*units["enum"]}
     assert len(calls) < 35
+
+
+def test_a_parameter_for_code_gets_some() -> None:
+    values = [made_value("code", {"type": "string"}, turn) for turn in range(2)]
+    assert values == ["print(6 * 7)", "'Ada' + 'Bea'"]
+    assert made_value("postal_code", {"type": "string"}, 0) == "Ada has 42 points."
