@@ -56,7 +56,7 @@ _ERROR_ROW = re.compile(r"(?:[\w.]+\.)?\w*(?:Error|Exception): ")  # of an excep
 _CRASH = re.compile(
     r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
     r"|^Can't locate \S+ in @INC|^BEGIN failed--compilation aborted"
-    r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",
+    r"|: line \d+: .*(?:no such file|not found|is a directory|unbound variable|syntax error|bad substitution)",
     re.MULTILINE | re.IGNORECASE,
 )
 _TRACE = re.compile(r"(?m)^(?:Traceback \(most recent|\s+at .+:\d+:\d+\)?$)[\s\S]*")
@@ -77,7 +77,7 @@ _RELATIVE = re.compile(
 _OF_MACHINE = r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b"
 _PLACE = re.compile(rf"{_OF_MACHINE}[^\s'\":,;)\]]*")
 _OF_SCRIPT = re.compile(  # where a shell, Perl or Python sees an error in the tool: any edit of the tool moves it
-    rf"{_OF_MACHINE}[^\s'\":,;)\]]*(?:/[\w-]+: (?:line )?\d+(?=:)| line \d+|:\d+(?=: \w+Warning))"
+    rf"{_OF_MACHINE}[^\s'\":,;)\]]*(?:/[\w-]+: (?:line )?\d+(?=:)|(?:\",)? line \d+|:\d+(?=: \w+Warning))"
 )
 _OF_SOURCE = re.compile(  # a line of the tool's
     r"(?<![\w./-])([\w/-]+\.(?:[ch]|cc|[ch]pp|py|p[lm]|rb|go|rs|[cm]?[jt]s|sh|lua):)\d+"

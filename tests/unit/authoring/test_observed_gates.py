@@ -223,7 +223,7 @@ def test_a_linter_that_exits_with_1_shows_a_result(printed: str) -> None:
             ran("", 1),
             ran("\x1b[24;1Hnotes.txt 3L\n"),
             ran("x\n", 1, "no such file\n"),
-            ran("", stderr="read error: 0: Is a directory\n"),
+            ran("", stderr="tally: line 42: read error: 0: Is a directory\n"),
             ran("a.txt  [error opening dir]\n\n0 directories, 1 file\n"),
             ran("samples/  [error opening dir]\n\n0 directories, 0 files\n", 2),
         ),
@@ -332,7 +332,9 @@ def test_several_large_statuses_count_something_and_one_does_not() -> None:
     assert counts_in([0, 1, 2, 127]) == set()
 
 
-@pytest.mark.parametrize("told", ["odd escape at {} line {}, <FILE> line 1.", "{}:{}: DeprecationWarning: old"])
+@pytest.mark.parametrize(
+    "told", ["odd escape at {} line {}, <FILE> line 1.", "{}:{}: DeprecationWarning: old", 'File "{}", line {}, in run']
+)
 def test_the_line_of_the_tool_s_own_source_that_a_warning_names_may_be_any(told: str) -> None:
     texts = [told.format(f"/tmp/tidegate-run-{at}/ab12/tally", 4180) for at in ("x1", "y2")]
     pattern = lasting(texts)

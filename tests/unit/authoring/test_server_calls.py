@@ -750,7 +750,7 @@ def test_folders_of_a_server_have_the_samples_too() -> None:
     assert workspace_files(["sample.csv"], [], ["data", "logs"]) == ("sample.csv", "data/sample.csv", "logs/sample.csv")
 
 
-def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
+def test_a_file_is_written_below_folders_that_are_not_there_and_above_the_current_one_too() -> None:
     text = {"type": "string"}
     write = tool("write_file", ("path", "content"), path=text, content=text)
     assert {"new/inner/notes.txt", "inner/../notes.txt", "../notes.txt"} <= {

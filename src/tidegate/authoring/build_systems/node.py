@@ -62,8 +62,6 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
         build = tuple(re.sub(r"\bnpm (ci|install)(?! --)", r"npm \1 --omit=dev", command) for command in own)
     elif "error TS" in failure and "npm run" in failure and not any("||" in one for one in build):
         build = tuple(f"{command} || true" if "npm run" in command else command for command in build)
-    elif re.search(r"\bbunx?: not found", failure) and "-p bun" not in str(build):
-        build = tuple(one.replace("npx --yes", "npx --yes -p bun") for one in build)
     elif failed := re.search(r"`(npm run \w+)` failed", failure):
         build = tuple(command for command in build if command != failed[1])
     elif re.search(r"`npm (?:ci|install)\b[^`]*` failed", failure) and not any("--ignore" in one for one in build):
@@ -72,6 +70,8 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
         first, *others = (force + re.sub(r"\bnpm (?:ci|install)\b.*", r"\g<0> --ignore-scripts", one) for one in build)
         made = () if any("npm run" in one for one in build) else (f"{force}{_RUN_BUILD}",)
         build = (f"{first} && npm rebuild", *made, *others)
+    elif "bun: not found" in failure and "-p bun" not in str(build):
+        build = tuple(one.replace("npx --yes", "npx --yes -p bun") for one in build)
     return tool._replace(build=build) if build != tool.build else None
 
 
