@@ -135,8 +135,10 @@ class Probe:
         """Return calls that may need an option to show something: with an input of each kind, and without one."""
         lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
         self.printed |= dict.fromkeys(lines, "")
-        of_kind = {kind_of(self.input_of(line) or ""): line for line in reversed(self.quiet)}
-        return [*[*of_kind.values()][: -MOST_QUIET - 1 : -1], *lines]
+        of_kind: dict[str, str] = {}
+        for line in self.quiet:
+            of_kind.setdefault(kind_of(self.input_of(line) or ""), line)
+        return [*islice(of_kind.values(), MOST_QUIET), *lines]
 
     async def on_other_inputs(self, call: Call) -> list[Call]:
         """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
