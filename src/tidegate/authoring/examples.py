@@ -27,7 +27,6 @@ MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
-MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_MARKED, MOST_QUOTED = 12, 2  # options of documents that are tried, and values of one with signs
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500

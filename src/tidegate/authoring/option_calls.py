@@ -58,13 +58,7 @@ def _call(line: str, binary: str) -> re.Match[str] | None:
     return re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
 
 
-def with_option(
-    line: str,
-    binary: str,
-    option: Part,
-    parts: Sequence[Part],
-    printed: str = "",
-) -> Iterator[Try]:
+def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
     """Yield the line with the option, if its subcommand has it, with each value to try; one of all subcommands comes
     before the subcommand, and in `more` after it. If the line has it already, it gets the other values that the option
     lists.

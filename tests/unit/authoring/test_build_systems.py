@@ -342,10 +342,18 @@ def test_of_several_tools_that_the_readme_calls_the_most_frequent_is_the_likely_
     assert has_favourite(tmp_path, ".", tools)
 
 
-def test_a_build_script_that_calls_pnpm_gets_it(tmp_path: Path) -> None:
-    package = '{"name": "tally", "bin": "dist/cli.js", "scripts": {"build": "pnpm pack-it"}}'
+@pytest.mark.parametrize(
+    ("script", "build"),
+    [
+        ("pnpm pack-it", "npx --yes -p pnpm -c 'npm run build'"),
+        ("bun build a.ts && bun b.ts", "npx --yes -p bun -c 'npm run build'"),
+        ("esbuild --bundle", "npm run build"),
+    ],
+)
+def test_a_build_script_gets_the_package_managers_that_it_calls(tmp_path: Path, script: str, build: str) -> None:
+    package = f'{{"name": "tally", "bin": "dist/cli.js", "scripts": {{"build": "{script}"}}}}'
     write(tmp_path, {"package.json": package})
-    assert find_tools(tmp_path)[0].build[1] == "npx --yes -p pnpm -c 'npm run build'"
+    assert find_tools(tmp_path)[0].build[1] == build
 
 
 def test_a_script_in_the_root_that_readme_calls_by_its_path_is_the_tool(tmp_path: Path) -> None:

@@ -146,6 +146,17 @@ def test_options_are_tried_on_inputs_on_which_the_tool_is_silent_without_them(tm
     assert probed(compiling, tmp_path, tries, "options:\n  --make  Make it\n").of("option")
 
 
+def test_of_inputs_on_which_the_tool_is_silent_one_of_each_kind_gets_options(tmp_path: Path) -> None:
+    def compiling(words: list[str], files: dict[str, str]) -> str | None:
+        shown = "made" if "--make" in words and words[-1] == "sample.py" else ""
+        return shown if words[-1] in files else None
+
+    names = ("a.txt", "b.txt", "c.txt", "d.txt", "sample.py")
+    tries = tuple(Try(ways=(f"count {name}",), wants="prints") for name in names)
+    found = probed(compiling, tmp_path, tries, "options:\n  --make  Make it\n")
+    assert found.of("option") == ("count --make sample.py",)
+
+
 def test_an_option_that_showed_something_in_one_plan_is_tried_on_one_line_only_in_another(tmp_path: Path) -> None:
     line = (Try(ways=("count sample.py",)), Try(ways=("count sample.py x",)))
     prober = Prober(plans={"plan": line[:1], "other": line}, parts=of_help({"": HELP}, "count"))

@@ -126,7 +126,8 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     whole = _is_whole(root / where / str(file), package, root / where) and _has_parts(package, root / where)
     lacks = "prepare" not in scripts and not whole
     script = next((one for one in _MAKING if one in scripts), "") if lacks else ""
-    others = "".join(f" -p {name}" for name in ("pnpm", "yarn", "bun") if name in str(scripts.get(script)))
+    called = re.findall(r"\b(?:pnpm|yarn|bun)\b", str(scripts.get(script)))
+    others = "".join(f" -p {name}" for name in dict.fromkeys(called))
     run = f"npx --yes{others} -c 'npm run {script}'" if others else f"npm run {script}"
     made = (f"{enter}{run}{' || true' if script == 'test' else ''}",) if script else ()
     omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
